@@ -1,5 +1,4 @@
-import {taintIn} from '../formats/task/taint-field.ts';
-import {fieldOf, idsIn, parentId, type Task} from '../formats/task/task.ts';
+import {fieldOf, idsIn, parentId, type Task, taintIn} from '../formats/task/task.ts';
 import {notesText} from './note-text.ts';
 
 /** A part of a task's content. `as`: how it is delivered. */

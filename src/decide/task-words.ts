@@ -1,8 +1,7 @@
 import {makeVisible, visibleLine} from '../formats/common/visible.ts';
 import {type Chain, chainOfTask} from '../formats/session/chain.ts';
 import type {Message} from '../formats/session/session-schema.ts';
-import {taintIn} from '../formats/task/taint-field.ts';
-import {fieldOf, type Note, type Task} from '../formats/task/task.ts';
+import {fieldOf, type Note, type Task, taintIn} from '../formats/task/task.ts';
 import type {Assignment, TaskStatement} from './assignment.ts';
 import {notesText} from './note-text.ts';
 

@@ -1,15 +1,15 @@
-/** An http or https address, taken apart as the URL standard reads it. */
+/** An http or https address as parsed by the URL standard. */
 export interface Address {
   scheme: string;
-  /** Lower case, IDN in its ASCII form, without a trailing dot. IPv6 in brackets. */
+  /** Lower case, IDN in ASCII form, without trailing dot. IPv6 in brackets. */
   host: string;
   kind: HostKind;
   port: string;
-  /** Decoded segments of the path. */
+  /** Decoded path segments. */
   path: readonly string[];
 }
 
-/** Where a host is, as far as its spelling tells. */
+/** Network location of a host, judged by its spelling. */
 export type HostKind = 'public' | 'loopback' | 'private' | 'linkLocal' | 'reserved' | 'local';
 
 export interface AddressPattern {
@@ -22,7 +22,7 @@ export interface Wrong {
 
 const ports: Readonly<Record<string, string>> = {http: '80', https: '443'};
 
-/** Must not throw. Whatever readers of addresses disagree about is refused. */
+/** Must not throw. Refuses anything that parsers interpret differently. */
 export function addressParts(text: string): Address | Wrong {
   if (/[^\x21-\x7e]/.test(text)) return {wrong: 'the address has a space or a character outside printable ASCII'};
   if (text.includes('\\')) return {wrong: 'the address has a backslash'};
@@ -41,7 +41,7 @@ export function addressParts(text: string): Address | Wrong {
   return {scheme, host, kind: kindOfHost(host), port: url.port || (ports[scheme] ?? ''), path};
 }
 
-/** Decoded once; undefined where servers differ about what is meant. */
+/** Decoded once; undefined where servers disagree about the meaning. */
 function segmentsOf(pathname: string): string[] | undefined {
   const segments = pathname.slice(1).split('/');
   const decoded = segments.map(segment => {
@@ -51,39 +51,39 @@ function segmentsOf(pathname: string): string[] | undefined {
       return undefined;
     }
   });
-  // `a//b`: an empty segment anywhere but at the end.
+  // `a//b`: an empty segment before the end.
   if (decoded.slice(0, -1).includes('')) return undefined;
   const isSound = (segment: string | undefined): segment is string =>
     segment !== undefined && segment !== '.' && segment !== '..' && /^[^/\\%;\p{Cc}]*$/u.test(segment);
   return decoded.every(isSound) ? decoded : undefined;
 }
 
-/** Of an address that a name was resolved to. What cannot be read is reserved. */
+/** Kind of a resolved address. Unparsable addresses count as reserved. */
 export function kindOfNumber(address: string): HostKind {
   const url = `http://${address.includes(':') ? `[${address}]` : address}/`;
   const host = URL.canParse(url) ? new URL(url).hostname : '';
   return isNumber(host) ? kindOfHost(host) : 'reserved';
 }
 
-/** Whether a host, as the URL standard spells it, is an IP address. */
+/** Whether a host, as normalised by the URL standard, is an IP address. */
 export function isNumber(host: string): boolean {
   return host.startsWith('[') || /^\d+\.\d+\.\d+\.\d+$/.test(host);
 }
 
-/** By the spelling the URL standard gives it, without a last dot: `0x7f.1` and `2130706433` are 127.0.0.1 here. */
+/** Expects the spelling of the URL standard, without trailing dot: `0x7f.1` and `2130706433` are 127.0.0.1 there. */
 export function kindOfHost(host: string): HostKind {
   if (host.startsWith('[')) return kindOfV6(host.slice(1, -1));
   const v4 = /^(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(host);
   if (v4) return kindOfV4(v4.slice(1).map(Number));
   if (/(^|\.)localhost$/.test(host)) return 'loopback';
-  // One label, or an ending that is not of the public DNS.
+  // A single label, or a suffix outside the public DNS.
   return !host.includes('.') ||
     /\.(local|internal|intranet|lan|home|corp|private|home\.arpa|test|invalid|onion)$/.test(host)
     ? 'local'
     : 'public';
 }
 
-/** Where machines of clouds ask for their settings and credentials, beside 169.254: Azure, Alibaba; AWS, Google. */
+/** Cloud metadata services besides 169.254: Azure, Alibaba; AWS, Google. */
 const metadataV4: ReadonlySet<string> = new Set(['168.63.129.16', '100.100.100.200']);
 const metadataV6: ReadonlySet<string> = new Set(['fd00:ec2:0:0:0:0:0:254', 'fd20:ce:0:0:0:0:0:254']);
 
@@ -98,7 +98,7 @@ function kindOfV4([a = 0, b = 0, c = 0, d = 0]: readonly number[]): HostKind {
   return special || (a === 203 && b === 0 && c === 113) || a >= 224 ? 'reserved' : 'public';
 }
 
-/** Eight groups; what carries an IPv4 address is judged by that. */
+/** Judges eight groups; addresses that embed an IPv4 address are judged by that. */
 function kindOfV6(text: string): HostKind {
   const [left = '', right] = text.split('::');
   const groups = (part: string): number[] =>
@@ -111,7 +111,7 @@ function kindOfV6(text: string): HostKind {
     return kindOfV4([high >> 8, high & 255, low >> 8, low & 255]);
   };
   if (all.slice(0, 7).every(group => group === 0) && (all[7] ?? 0) <= 1) return 'loopback';
-  // Compatible and mapped, NAT64, 6to4.
+  // IPv4-compatible and -mapped, NAT64, 6to4.
   const zeros = (from: number): boolean => all.slice(from, 5).every(group => group === 0);
   if (zeros(0) && (all[5] === 0 || all[5] === 0xffff)) return v4(6);
   if (first === 0x64 && second === 0xff9b) return zeros(2) && all[5] === 0 ? v4(6) : 'private';
@@ -126,9 +126,9 @@ function kindOfV6(text: string): HostKind {
 }
 
 /**
- * `https://docs.example.com/**`: scheme, host, port and path, each matched by itself. In the host only a whole first
- * label may be `*`, and stands for one or more labels. In the path `*` stands for anything within one segment, a last `**`
- * for all that follows, at least one segment. Must not throw.
+ * `https://docs.example.com/**`: scheme, host, port and path are matched separately. In the host only the whole first
+ * label may be `*`, for one or more labels. In the path `*` matches within one segment, and a final `**` matches one or
+ * more segments. Must not throw.
  */
 export function parsePattern(text: string): AddressPattern | Wrong {
   const parts = /^(https?):\/\/([^/?#]*)(\/[^?#]*)?$/.exec(text);

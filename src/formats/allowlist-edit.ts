@@ -3,14 +3,13 @@ import {parseAllowlist} from './allowlist.ts';
 import {refuseErrors} from './common/diagnostic.ts';
 import {exit, UserError} from './common/errors.ts';
 import type {NewRule} from './rule.ts';
-import {commentLastItem} from './yaml/yaml-comment-above.ts';
+import {commentLastItem} from './yaml/yaml-comments.ts';
 import {editYaml} from './yaml/yaml-edit.ts';
 import {readYaml} from './yaml/yaml-source.ts';
 
 /**
- * The text with these rules at the end of `commands: allow:` and of `network: allow:`, each below a line `# comment`
- * that says where it came from. A rule that is there already is not added again. Throws UserError, and nothing is
- * changed, if the file has errors or would have some.
+ * Append rules to `commands: allow:` and `network: allow:`, each below a line `# comment` with its origin. Skips rules
+ * that exist already. Throws UserError without changes if the file has errors or would have some.
  */
 export function addRules(text: string, rules: readonly NewRule[], comment: string): string {
   const file = parseAllowlist(text);
@@ -33,7 +32,7 @@ export function addRules(text: string, rules: readonly NewRule[], comment: strin
   return edited;
 }
 
-/** As short as it can be said. */
+/** The shortest form of a rule. */
 function itemOf(rule: NewRule): unknown {
   if ('address' in rule) return rule.address;
   const {match, sandbox, network, agents} = rule;

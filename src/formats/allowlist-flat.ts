@@ -18,7 +18,7 @@ export interface ReadPolicy {
   problems: Problem[];
 }
 
-/** The flat form: `ls: true` covers ls with any arguments, never lsof; `false` denies; a pattern `/…/` never allows. */
+/** Read the flat form: `ls: true` covers ls with any arguments, never lsof; `false` denies; `/…/` never allows. */
 export function readFlat(source: YamlSource, at: PlaceFinder): ReadPolicy {
   const {value, problems} = validate(flatSchema, source, EMPTY_HINT);
   const found: Rule[] = [];
@@ -48,7 +48,7 @@ export function readFlat(source: YamlSource, at: PlaceFinder): ReadPolicy {
   return {policy: {...emptyPolicy, rules: found}, problems};
 }
 
-/** A pattern is matched against what an agent wrote, so one that can take exponential time is refused. */
+/** Refuse patterns that can take exponential time, because agents write the text to be matched. */
 function compile(source: string, flags: string, place: Place, problems: Problem[]): RegExp | undefined {
   if (!nestsRepetition(source)) {
     try {

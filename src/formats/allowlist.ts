@@ -45,14 +45,13 @@ export const allowlistSchema = z.union([listSchema, flatSchema]).meta({title: 'A
 export interface AllowlistFile {
   text: string;
   form: 'list' | 'flat';
-  /** What holds; with errors, the empty policy, by which everything asks. */
+  /** The effective policy; with errors the empty policy, under which everything asks. */
   policy: Policy;
   problems: Problem[];
-  /** Where each key of `tools:` stands. */
   toolPlaces: Readonly<Record<string, Place>>;
 }
 
-/** Every test is judged by every rule. */
+/** Limit on rules and tests, because every rule judges every test. */
 const MAX_SIZE = 2_000;
 
 /** Must not throw. */

@@ -3,7 +3,7 @@ import {exit, UserError} from './common/errors.ts';
 import {lineEnd} from './common/lines.ts';
 import {makeVisible} from './common/visible.ts';
 
-/** `### 10:00:05 [reviewer]` and the text under it. */
+/** `### 10:00:05 [reviewer]` and the text below. */
 interface ChannelEntry {
   time: string;
   from: string;
@@ -20,7 +20,7 @@ export interface ChannelFile {
 const HEAD = /^### (\d{4}-\d\d-\d\dT[\d:.]+Z?|\d\d:\d\d:\d\d(?:\.\d+)?) \[([A-Za-z0-9][A-Za-z0-9._/@-]*)\]$/;
 const HEADLIKE = /^\\*### /;
 
-/** Must not throw. Text before the first entry belongs to nobody: a warning. */
+/** Must not throw. Text before the first entry gives a warning. */
 export function parseChannel(text: string): ChannelFile {
   const entries: (ChannelEntry & {lines: string[]})[] = [];
   const problems: Problem[] = [];
@@ -45,7 +45,7 @@ export function parseChannel(text: string): ChannelFile {
   return {text, entries: entries.map(({lines: own, ...entry}) => ({...entry, text: own.join('\n').trim()})), problems};
 }
 
-/** The text with one more entry. A line of it that looks like the head of an entry is escaped, so that nobody speaks for another. */
+/** Append an entry. Escapes lines that look like an entry's head, so that nobody can speak for another. */
 export function appendEntry(text: string, entry: {time: string; from: string; text: string}): string {
   if (!HEAD.test(`### ${entry.time} [${entry.from}]`))
     throw new UserError(`not a time and a name: ${JSON.stringify([entry.time, entry.from])}`, exit.badFile);
@@ -64,7 +64,7 @@ export function stringifyChannel(file: ChannelFile): string {
 
 const MENTION = /(?<![\w@./-])@([a-zA-Z][a-zA-Z0-9_.-]*[a-zA-Z0-9_]|[a-zA-Z])/g;
 
-/** Who of `known` is mentioned, each once, in order. */
+/** Mentioned names among `known`, each once, in order. */
 export function mentionsIn(text: string, known: ReadonlySet<string>): string[] {
   const found = new Set<string>();
   for (const match of text.matchAll(MENTION)) if (match[1] && known.has(match[1])) found.add(match[1]);

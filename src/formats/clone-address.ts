@@ -1,9 +1,9 @@
 import {z} from 'zod';
 import {refuse} from './yaml/validate.ts';
 
-/** Why no repository is cloned from there; undefined: it is a path, or an address of a kind that runs no program. */
+/** Why a repository cannot be cloned from there; undefined: a path, or an address that runs no program. */
 export function whyNoClone(text: string): string | undefined {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: refuses control characters
   if (text.trim() === '' || /[\x00-\x1f\x7f]/.test(text)) return 'it is empty or has control characters';
   const [, helper] = /^\s*([A-Za-z0-9][A-Za-z0-9+.-]*)::/.exec(text) ?? [];
   if (helper !== undefined) return `${helper}:: addresses run programs and are not used`;
@@ -13,14 +13,14 @@ export function whyNoClone(text: string): string | undefined {
     : `${scheme}:// is not among https, ssh, git and file`;
 }
 
-/** '': it has none. */
+/** Empty if there is none. */
 export function schemeOf(text: string): string {
   return /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(text)?.[1] ?? '';
 }
 
-/** As git check-ref-format has it for a branch; and not HEAD, which git then takes for two things. */
+/** The rules of git check-ref-format for branches; also refuses HEAD, which would be ambiguous. */
 export function isBranchName(name: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: refuses control characters
   if (name === '' || name === '@' || name === 'HEAD' || /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\.$|^-/.test(name))
     return false;
   return name.split('/').every(part => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'));
@@ -28,7 +28,6 @@ export function isBranchName(name: string): boolean {
 
 const addressHint = 'write a path from the home on, or an https, ssh, git or file address';
 
-/** Where the workspace of an agent comes from. */
 export const workspaceSchema = z
   .looseObject({
     clone: z

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {refuse} from './yaml/validate.ts';
 
-/** A file of `inbox/`, by its name alone. */
+/** Name of a file in `inbox/`. */
 const inboxFile = z
   .string()
   .refine(
@@ -11,7 +11,7 @@ const inboxFile = z
   .meta({pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*\\.jsonl$'});
 const INBOX_FILE = /^[A-Za-z0-9][A-Za-z0-9._-]*\.jsonl$/;
 
-/** The name of a variable: a secret itself hardly ever looks like one. */
+/** Name of a variable; a secret hardly ever looks like one. */
 const variable = z
   .string()
   .refine(
@@ -114,7 +114,7 @@ export const mailSchema = z
         from: z
           .string()
           .refine(
-            isMailbox,
+            text => readMailbox(text) !== undefined,
             refuse('BAD_VALUE', 'expected an address', 'write for example "Agents <agents@example.org>"'),
           )
           .describe('Who mails are from.'),
@@ -132,7 +132,7 @@ export const SLACK_TOKEN = 'SLACK_BOT_TOKEN';
 export const SLACK_FILE = 'slack-messages.jsonl';
 export const MAIL_FILE = 'mail.jsonl';
 
-/** A token goes over the wire in the clear only to this machine. */
+/** Tokens are sent in the clear to this machine only. */
 export function isLocal(host: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 }
@@ -143,23 +143,18 @@ function isServer(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLocal(hostname));
 }
 
-/** Nothing in it is invisible. */
+/** Allows no invisible characters. */
 const ADDRESS = /^[^\s\p{C}@<>(),:;"[\]\\]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?$/u;
 
-/** `ann@example.org`, and nothing else. */
 export function isAddress(text: string): boolean {
   return ADDRESS.test(text);
 }
 
-/** `ann@example.org`, or `Ann <ann@example.org>`. */
+/** Parse `ann@example.org` or `Ann <ann@example.org>`. */
 export function readMailbox(text: string): {name: string; address: string} | undefined {
   const [, name = '', named] = /^([^<>\r\n"]{0,200})<([^<>]+)>$/.exec(text.trim()) ?? [];
   const address = (named ?? text).trim();
   return isAddress(address) ? {name: name.trim(), address} : undefined;
-}
-
-function isMailbox(text: string): boolean {
-  return readMailbox(text) !== undefined;
 }
 
 interface Connectors {
@@ -168,7 +163,6 @@ interface Connectors {
   mail?: MailSettings;
 }
 
-/** The variables with the secrets of connectors. */
 export function connectorVariables({webhooks, slack, mail}: Connectors): string[] {
   return [
     SLACK_TOKEN,

@@ -36,9 +36,9 @@ export const cursorSchema = z
     description: 'state/inbox/<name>.yaml: how far inbox/<name>.jsonl is read, written by the daemon',
   });
 
-/** How far one file is read. */
+/** How far a file has been read. */
 export type Position = z.infer<typeof positionSchema>;
-/** How far an inbox is read: the file that has its name now, and those that had it before. */
+/** How far an inbox has been read: the file with its name now, and those that had the name before. */
 export type Cursor = z.infer<typeof cursorSchema>;
 
 export interface CursorFile {
@@ -49,12 +49,11 @@ export interface CursorFile {
 
 const FOLDER = 'state/inbox/';
 
-/** Where the cursor of an inbox is kept. */
 export function cursorPath(inbox: string): string {
   return `${FOLDER}${stemOf(inbox)}.yaml`;
 }
 
-/** The inbox that a cursor is of; undefined: it is none. */
+/** Inbox of a cursor file; undefined: not a cursor file. */
 export function inboxOf(path: string): string | undefined {
   return path.startsWith(FOLDER) ? `inbox/${stemOf(path)}.jsonl` : undefined;
 }
@@ -66,7 +65,7 @@ export function parseCursor(text: string): CursorFile {
   return {text, value, problems: problems.map(each => ({...each, hint}))};
 }
 
-/** The same for the same cursor, however it came about. */
+/** Equal cursors give equal texts. */
 export function cursorText(cursor: Cursor): string {
   const {since, rewritten, rotated = []} = cursor;
   const value = {
@@ -80,19 +79,18 @@ export function cursorText(cursor: Cursor): string {
 ${yamlText(value)}`;
 }
 
-/** Of a cursor, how far its file is read, and nothing else. */
 export function positionOf({inode, generation, offset, line, head, tail, as}: Position): Position {
   return {inode, generation, offset, line, head, tail, ...(as !== undefined && {as})};
 }
 
-/** The name and generation that are in the ids of deliveries from a file. An editor that wrote it anew made it the inbox's own. */
+/** Name and generation in the delivery ids of a file. A file that an editor rewrote counts as the inbox's own. */
 export function deliveredAs(name: string, at: Position): {name: string; generation: number} {
   const {as, generation, since = generation} = at as Position & {since?: number};
   const own = as === undefined || since !== generation;
   return own ? {name, generation} : readAs(as, generation);
 }
 
-/** `slack.jsonl@2`; without a generation it has that of the file. */
+/** `slack.jsonl@2`; the generation defaults to that of the file. */
 export function readAs(as: string, generation: number): {name: string; generation: number} {
   const [, name, number] = /^(.*)@(\d+)$/.exec(as) ?? [];
   return name === undefined ? {name: as, generation} : {name, generation: Number(number)};
@@ -102,12 +100,11 @@ export function stringifyCursor(file: CursorFile): string {
   return file.text;
 }
 
-/** Nothing is read, and there is nothing to write down. */
+/** Nothing has been read, so there is nothing to record. */
 export function isUnread({offset, generation, rotated}: Cursor): boolean {
   return offset === 0 && generation === 1 && !rotated;
 }
 
-/** The beginning: nothing is read yet. */
 export function newCursor(generation = 1): Cursor {
   return {inode: '', generation, since: generation, offset: 0, line: 0, head: '', tail: ''};
 }

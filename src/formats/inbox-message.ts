@@ -1,14 +1,15 @@
 import {createHash} from 'node:crypto';
 import {minimatch} from 'minimatch';
+import {isMap} from './common/values.ts';
 import type {InboxRecord} from './inbox.ts';
 import type {InboxRoute} from './settings.ts';
 
-/** Which route an inbox file takes: the first whose glob its name matches. */
+/** Route of an inbox file: the first whose glob matches its name. */
 export function routeOf(name: string, routes: readonly InboxRoute[]): InboxRoute | undefined {
   return routes.find(({files}) => minimatch(name, files.replace(/^inbox\//, ''), {dot: true, nocomment: true}));
 }
 
-/** A value within a record: `id`, or `event.id` for one within another. Undefined unless it is a text or a number. */
+/** A value of a record, by key or dotted path (`event.id`). Undefined unless it is a text or a number. */
 export function recordValue(data: Readonly<Record<string, unknown>>, key: string): string | undefined {
   let value: unknown = data;
   if (Object.hasOwn(data, key)) value = data[key];
@@ -16,13 +17,9 @@ export function recordValue(data: Readonly<Record<string, unknown>>, key: string
   return typeof value === 'number' || (typeof value === 'string' && value !== '') ? `${value}` : undefined;
 }
 
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 const THREADS = ['thread', 'thread_ts', 'thread_id'];
 
-/** The conversation that a record belongs to, if it says so. */
+/** Conversation of a record, if it names one. */
 export function threadOf(data: Readonly<Record<string, unknown>>, route: InboxRoute | undefined): string | undefined {
   for (const key of route?.thread === undefined ? THREADS : [route.thread]) {
     const thread = recordValue(data, key);
@@ -31,13 +28,13 @@ export function threadOf(data: Readonly<Record<string, unknown>>, route: InboxRo
   return undefined;
 }
 
-/** Keys that the text may stand under, and those that are no news to the agent. */
+/** Keys for the text, and keys that the agent need not see. */
 const TEXTS = new Set(['text', 'message', 'content', 'body']);
 const KNOWN = new Set(['to', 'direction']);
 const MOST_TEXT = 100_000;
 const MOST_DETAILS = 2_000;
 
-/** What the agent reads: the text, and below it whatever else the record says, a line each. */
+/** Message for the agent: the text, then all other keys of the record, one per line. */
 export function messageContent({text, data}: Pick<InboxRecord, 'text' | 'data'>, place: string): string {
   const whole =
     text.length <= MOST_TEXT
@@ -49,7 +46,7 @@ export function messageContent({text, data}: Pick<InboxRecord, 'text' | 'data'>,
   return `${whole}\n\n${wellCut(details, MOST_DETAILS)}…\n[… more is in ${place}]`;
 }
 
-/** What the record says beside this text; not all of it if that is too long. */
+/** The record's other keys, possibly cut. */
 function detailsOf(text: string, data: InboxRecord['data']): string {
   let details = '';
   for (const [key, value] of Object.entries(data)) {
@@ -63,7 +60,7 @@ function detailsOf(text: string, data: InboxRecord['data']): string {
   return details;
 }
 
-/** What can be read may be nested too deeply to be written. */
+/** Parsed JSON may be nested too deeply for JSON.stringify. */
 function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -72,39 +69,38 @@ function jsonOf(value: unknown): string {
   }
 }
 
-/** Not in the middle of a character. */
+/** Do not cut a surrogate pair. */
 function wellCut(text: string, length: number): string {
   return text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }
 
-/** Twelve hex digits that stand for these bytes. */
+/** First twelve hex digits of SHA-256. */
 export function shortHash(bytes: Buffer | string): string {
   return createHash('sha256').update(bytes).digest('hex').slice(0, 12);
 }
 
-/** Where a line stands: its file, which of the files that had this name, and the offset in bytes. */
+/** Position of a line: its file, the generation of that file name, and the byte offset. */
 export interface LinePlace {
   name: string;
   generation: number;
   offset: number;
-  /** Of the bytes of the line. */
   hash: string;
 }
 
-/** The id of the delivery of a line: the same whoever reads it, and how often. */
+/** Delivery id of a line; the same for every reader. */
 export function lineDelivery({name, generation, offset, hash}: LinePlace): string {
   return `inbox/${plainName(name)}@${generation}:${offset}:${hash}`;
 }
 
-/** How such an id begins. */
+/** Prefix of delivery ids of records with a key. */
 export const KEYED = 'inbox=';
 
-/** The same for a record with a key: one value of it is delivered once, in whichever file of the route it stands. */
+/** Delivery id of a record with a key: each key is delivered once per route, whatever the file. */
 export function keyDelivery({files}: InboxRoute, key: string): string {
   return `${KEYED}${shortHash(`${files}\0${key}`)}${shortHash(`${key}\0${files}`)}`;
 }
 
-/** A name that needs no quotes in YAML. */
+/** Encode a name so that it needs no quotes in YAML. */
 export function plainName(name: string): string {
   const hex = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(name.replace(/\p{Surrogate}/gu, '_')).replace(/[!'()*~]/g, hex);

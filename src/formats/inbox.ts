@@ -1,16 +1,14 @@
 import {type Problem, problem} from './common/diagnostic.ts';
 
-/** One record of an inbox file. */
 export interface InboxRecord {
   line: number;
-  /** Offset of its line, in characters of the text given. */
+  /** Offset of its line, in characters. */
   start: number;
   text: string;
   from: string | undefined;
   to: string | undefined;
-  /** The daemon wrote it; it is not delivered. */
+  /** Written by the daemon; not delivered. */
   outgoing: boolean;
-  /** The whole object, as the sender wrote it. */
   data: Readonly<Record<string, unknown>>;
 }
 
@@ -18,13 +16,13 @@ export interface InboxText {
   text: string;
   records: InboxRecord[];
   problems: Problem[];
-  /** What stands after the last newline: a line still being written. */
+  /** Text after the last newline: a line still being written. */
   rest: string;
 }
 
 const HINT = 'write one JSON object a line, such as {"text": "Is Redis up?", "from": "boss"}';
 
-/** Must not throw. A bad line is a problem of its own and stops nothing. */
+/** Must not throw. A bad line is a problem and does not affect other lines. */
 export function parseInbox(text: string, firstLine = 1): InboxText {
   const records: InboxRecord[] = [];
   const problems: Problem[] = [];
@@ -43,7 +41,7 @@ export function parseInbox(text: string, firstLine = 1): InboxText {
   return {text, records, problems, rest: text.slice(start)};
 }
 
-/** The record, or what is wrong with it. */
+/** Returns the record, or what is wrong with it. */
 export function readRecord(source: string): Omit<InboxRecord, 'line' | 'start'> | string {
   if (!source.startsWith('{') || !source.endsWith('}'))
     return 'expected a JSON object {…} on one line, found something else';
@@ -64,7 +62,7 @@ export function readRecord(source: string): Omit<InboxRecord, 'line' | 'start'> 
   };
 }
 
-/** Without a stack trace, which costs more than all the rest when a million lines are wrong. */
+/** Without stack traces, which cost more than everything else when a million lines are wrong. */
 function parseJson(source: string): unknown {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
@@ -80,8 +78,8 @@ function parseJson(source: string): unknown {
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /**
- * Ids that are numbers too long for JavaScript become texts: rounded, two of them would be one. Only of what is JSON: in anything
- * else the search would begin again at each quote that has no end.
+ * Turn integers too large for JavaScript into texts: rounded, two ids could become equal. Only for valid JSON, because
+ * in other text the search would restart at each unterminated quote.
  */
 function parseExactly(source: string): unknown {
   const data = parseJson(source);
@@ -92,13 +90,13 @@ function parseExactly(source: string): unknown {
   return parseJson(exact);
 }
 
-/** The first that says something; else the first that is a text, though an empty one. */
+/** The first non-blank text, otherwise the first text. */
 function firstText(record: Record<string, unknown>, keys: readonly string[]): string | undefined {
   const texts = keys.map(key => record[key]).filter(value => typeof value === 'string');
   return texts.find(text => text.trim() !== '') ?? texts[0];
 }
 
-/** A line to append. JSON has no raw newline, so a record is always one line. */
+/** A line to append. JSON has no raw newlines, so a record is always one line. */
 export function newRecord(data: Readonly<Record<string, unknown>>): string {
   return `${JSON.stringify(data)}\n`;
 }

@@ -16,7 +16,6 @@ const cursor = z.looseObject({
 
 const cursorsSchema = z.looseObject({mailboxes: z.record(z.string(), cursor)});
 
-/** How far a mailbox was read. */
 export type MailCursor = z.infer<typeof cursor>;
 
 export interface MailCursors {

@@ -1,12 +1,9 @@
 import {visibleLine} from './common/visible.ts';
 
-/** Longer texts are cut: what a person reads in a list is a line. */
+/** Longer texts are cut to fit a line. */
 const MAX_SPAN = 300;
 
-/**
- * Text of somebody else, within a line of Markdown that we write: nothing in it can end its place, be read as markup,
- * or hide.
- */
+/** Foreign text within a line of Markdown: it cannot break out, act as markup, or hide anything. */
 export function codeSpan(text: string): string {
   const line =
     visibleLine(text.length > MAX_SPAN ? `${text.slice(0, MAX_SPAN - 1)}…` : text)
@@ -18,13 +15,13 @@ export function codeSpan(text: string): string {
   return `${fence}${gap}${line}${gap}${fence}`;
 }
 
-/** A link to a line of a file beside the one that we write, as editors and forges follow it. `path` with "/". */
+/** Link to a line of a file, as editors and forges understand it. `path` is relative, with "/". */
 export function fileLink(path: string, line?: number): string {
   const [colon, fragment] = line === undefined ? ['', ''] : [`:${line}`, `#L${line}`];
   return `[${linkText(path)}${colon}](${path.split('/').map(encode).join('/')}${fragment})`;
 }
 
-/** Usual paths stay as they are. In others whatever could be markup is escaped. */
+/** Keep ordinary paths; escape anything that could be markup in others. */
 function linkText(path: string): string {
   const shown = visibleLine(path).replace(/\s/g, ' ');
   return /^[A-Za-z0-9./-]+(?:(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])[A-Za-z0-9./-]+)*$/.test(shown)
@@ -32,7 +29,7 @@ function linkText(path: string): string {
     : shown.replace(/[\\`*_[\]<>&~|!$]/g, '\\$&');
 }
 
-/** One part of a path in a URL. Half a character cannot be encoded. */
+/** Encode a path component for a URL. A lone surrogate cannot be encoded. */
 function encode(part: string): string {
   return encodeURIComponent(part.replace(/\p{Surrogate}/gu, '\ufffd')).replace(
     /[!'()*]/g,

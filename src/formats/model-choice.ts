@@ -1,25 +1,26 @@
 import {nearest} from './common/diagnostic.ts';
+import {envValue} from './common/values.ts';
 import type {Settings} from './settings.ts';
 
-/** US dollars for a million tokens. */
+/** In US dollars per million tokens. */
 export interface Price {
   input: number;
   output: number;
 }
 
-/** A model at a server that speaks OpenAI's protocol. */
+/** A model on a server with OpenAI's protocol. */
 export interface ServerChoice {
   kind: 'openai';
-  /** Undefined: the first model the server lists. */
+  /** Undefined: the first model that the server lists. */
   id: string | undefined;
-  /** Undefined: OpenAI's own. */
+  /** Undefined: OpenAI's own server. */
   baseURL: string | undefined;
   apiKey: string | undefined;
-  /** The variable the key comes from, for messages to people. */
+  /** Variable that holds the key; for messages. */
   keyVariable: string | undefined;
   price: Price | undefined;
   contextTokens: number | undefined;
-  /** How long the server may say nothing. */
+  /** Maximum silence of the server. */
   silenceMs: number;
 }
 
@@ -46,7 +47,7 @@ const SILENCE_SECONDS = 120;
 const KEY = 'OPENAI_API_KEY';
 const BASE = 'OPENAI_BASE_URL';
 
-/** Which model serves an agent that asks for `wanted`: an id, a nickname, `default`, `auto` or `playbook`. */
+/** Choose the model for `wanted`: an id, a nickname, `default`, `auto` or `playbook`. */
 export function chooseModel(wanted: string | undefined, settings: Settings, env: Environment): ModelChoice {
   const named = (text: string | undefined) => (text === undefined || text === 'default' ? undefined : text);
   const name = named(wanted) ?? named(settings.default_model) ?? 'auto';
@@ -66,14 +67,14 @@ export function chooseModel(wanted: string | undefined, settings: Settings, env:
 function automatic(models: readonly Listed[], env: Environment): ModelChoice {
   const ready = models.find(model => missingKey(model, env) === undefined);
   if (ready) return server(ready, env);
-  if (value(env, KEY) !== undefined || value(env, BASE) !== undefined)
-    return server({id: value(env, 'OPENAI_MODEL')}, env);
+  if (envValue(env, KEY) !== undefined || envValue(env, BASE) !== undefined)
+    return server({id: envValue(env, 'OPENAI_MODEL')}, env);
   const keys = [...new Set(models.map(model => missingKey(model, env)))].filter(key => key !== undefined);
   return {kind: 'playbook', why: `no API key is set: none of ${[...new Set([...keys, KEY, BASE])].join(', ')}`};
 }
 
 function unlisted(name: string, models: readonly Listed[], env: Environment): ModelChoice {
-  if (value(env, KEY) !== undefined || value(env, BASE) !== undefined) return server({id: name}, env);
+  if (envValue(env, KEY) !== undefined || envValue(env, BASE) !== undefined) return server({id: name}, env);
   const names = models.flatMap(model => [model.id, ...(model.nickname === undefined ? [] : [model.nickname])]);
   const near = nearest(name, [...names, 'auto', 'playbook', 'default']);
   return {
@@ -85,30 +86,24 @@ function unlisted(name: string, models: readonly Listed[], env: Environment): Mo
   };
 }
 
-/** The variable a model needs and does not find. A server of one's own, named without a key, needs none. */
+/** The unset variable that a model needs. A model with its own base URL and no key variable needs none. */
 function missingKey({base_url, api_key_env}: Model, env: Environment): string | undefined {
-  if (api_key_env !== undefined) return value(env, api_key_env) === undefined ? api_key_env : undefined;
-  if (base_url !== undefined || value(env, BASE) !== undefined) return undefined;
-  return value(env, KEY) === undefined ? KEY : undefined;
+  if (api_key_env !== undefined) return envValue(env, api_key_env) === undefined ? api_key_env : undefined;
+  if (base_url !== undefined || envValue(env, BASE) !== undefined) return undefined;
+  return envValue(env, KEY) === undefined ? KEY : undefined;
 }
 
-/** The key of OpenAI's variable goes to OpenAI's or its variable's server only, never to one that a file names. */
+/** OPENAI_API_KEY is sent only to OpenAI or OPENAI_BASE_URL, never to a server named in a file. */
 function server(model: Model, env: Environment): ServerChoice {
   const keyVariable = model.api_key_env ?? (model.base_url === undefined ? KEY : undefined);
   return {
     kind: 'openai',
     id: model.id,
-    baseURL: model.base_url ?? value(env, BASE),
-    apiKey: keyVariable === undefined ? undefined : value(env, keyVariable),
+    baseURL: model.base_url ?? envValue(env, BASE),
+    apiKey: keyVariable === undefined ? undefined : envValue(env, keyVariable),
     keyVariable,
     price: model.price && {input: model.price.input, output: model.price.output},
     contextTokens: model.context_tokens,
     silenceMs: Math.round((model.timeout_seconds ?? SILENCE_SECONDS) * 1000),
   };
-}
-
-/** A variable set to nothing is not set. */
-function value(env: Environment, name: string): string | undefined {
-  const text = Object.hasOwn(env, name) ? env[name]?.trim() : undefined;
-  return text === '' ? undefined : text;
 }

@@ -1,6 +1,4 @@
-// Regular expressions that people write and agents' text is matched against.
-
-/** Whether a group that contains a repetition (or an alternative) is itself repeated. */
+/** Whether a group that contains a repetition or alternative is itself repeated, which can take exponential time. */
 export function nestsRepetition(source: string): boolean {
   const groups: boolean[] = [false];
   for (let i = 0; i < source.length; i++) {

@@ -1,20 +1,19 @@
 import {type Problem, problem} from './common/diagnostic.ts';
 
-/** A line of an inbox that was set aside, and why. */
 export interface Rejected {
-  /** Of the delivery that did not come about. */
+  /** Id of the failed delivery. */
   id: string;
-  /** The inbox, such as inbox/slack.jsonl, and the line in it. */
+  /** Inbox file, such as inbox/slack.jsonl. */
   file: string;
   line: number;
   at: string;
   reason: string;
-  /** There is no such agent: as soon as there is, the line is delivered by itself. */
+  /** An unknown agent: the line is delivered as soon as the agent exists. */
   to?: string;
-  /** What stands in the line, unless it is no text. */
+  /** Content of the line, if it is text. */
   text?: string;
   base64?: string;
-  /** How many bytes the line has, if only the first of them are kept here. */
+  /** Size of the line, if only its first bytes are kept. */
   bytes?: number;
 }
 
@@ -27,7 +26,7 @@ export interface RejectedFile {
 const MOST_SHOWN = 1_000;
 const HINT = 'mend what matters and append it to the inbox again; then delete its line here, or this file';
 
-/** Must not throw. What is not an entry of ours is nobody's. Lines that follow each other for one reason are one problem. */
+/** Must not throw. Ignores lines that are no entries. Consecutive entries with the same reason give one problem. */
 export function parseRejected(text: string): RejectedFile {
   const entries: (Rejected & {at_line: number})[] = [];
   let line = 0;
@@ -71,7 +70,7 @@ export function rejectedLine(entry: Rejected): string {
   return `${JSON.stringify(entry)}\n`;
 }
 
-/** Without the entries of these ids, which are delivered by now. */
+/** Remove the entries of these ids, which have been delivered. */
 export function withoutEntries({text, entries}: RejectedFile, gone: ReadonlySet<string>): string {
   const lines = text.split('\n');
   const out = new Set(entries.filter(({id}) => gone.has(id)).map(({at_line}) => at_line));

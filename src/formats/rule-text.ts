@@ -1,7 +1,7 @@
 import {type Place, type Problem, problem} from './common/diagnostic.ts';
 import type {Rule, Verdict} from './rule.ts';
 
-/** A rule as a person writes it: words separated by white space; quotes keep white space in one word. */
+/** Parse a rule: words separated by white space; quotes keep white space in one word. */
 export function makeRule(match: string, kind: Verdict, place: Place, problems: Problem[]): Rule | undefined {
   const words = splitWords(match);
   if (!words || words.length === 0) {
@@ -50,21 +50,21 @@ export function splitWords(text: string): string[] | undefined {
   return quote === undefined ? words : undefined;
 }
 
-/** The rule text that means exactly these words, globs in them taken literally; undefined: there is none. */
+/** Rule text that matches exactly these words, with globs taken literally; undefined: impossible. */
 export function ruleText(argv: readonly string[]): string | undefined {
   const [command = ''] = argv;
   if (command === '' || /[*?[\]]/.test(command)) return undefined;
   return argv.map(word => quoted(literally(word))).join(' ');
 }
 
-/** In a class of its own a glob character is only itself; so is a backslash, which is special in globs alone. */
+/** Put glob characters in brackets to make them literal; a backslash is special only in globs. */
 function literally(word: string): string {
   return /[*?[]/.test(word) ? word.replace(/[*?[\\]/g, char => (char === '\\' ? '[\\\\]' : `[${char}]`)) : word;
 }
 
 function quoted(word: string): string {
   if (word !== '' && !/[\s"']/.test(word)) return word;
-  // Pieces with nothing between them are one word.
+  // Adjacent pieces form one word.
   const pieces = word.match(/[^']+|'+/g) ?? [''];
   return pieces.map(piece => (piece.startsWith("'") ? `"${piece}"` : `'${piece}'`)).join('');
 }

@@ -2,29 +2,27 @@ import type {Place} from './common/diagnostic.ts';
 
 export type Verdict = 'allow' | 'ask' | 'deny';
 
-/** One rule about commands. Words are matched against the arguments of one parsed simple command. */
+/** A rule about commands. Words are matched against the arguments of a simple command. */
 export interface Rule {
   verdict: Verdict;
-  /** As the person wrote it. */
+  /** As written. */
   match: string;
-  /** Its words, a final lone `*` left out. */
+  /** Words without a final lone `*`. */
   words: readonly string[];
-  /** It ended with a lone `*`: any further arguments. */
+  /** Ended with a lone `*`: any further arguments. */
   open: boolean;
-  /** A pattern of the flat form written `/…/`: it can deny or ask, never allow. */
+  /** A `/…/` pattern of the flat form: it can deny or ask, never allow. */
   pattern?: RegExp;
   /** `matchCommandLine` of the flat form: applies only if the line is a single simple command. */
   wholeLine?: true;
-  /** Runs outside the sandbox. */
   sandbox?: 'host';
-  /** Runs with network. */
   network?: true;
-  /** Globs over agent ids; without it, all agents. */
+  /** Globs over agent ids; all agents if missing. */
   agents?: readonly string[];
   place: Place;
 }
 
-/** A rule to add to `commands: allow:`, or an address to add to `network: allow:`. */
+/** A rule for `commands: allow:`, or an address for `network: allow:`. */
 export type NewRule = {match: string; sandbox?: 'host'; network?: true; agents?: readonly string[]} | {address: string};
 
 export interface PolicyTest {
@@ -34,7 +32,7 @@ export interface PolicyTest {
   place: Place;
 }
 
-/** What both forms of allowlist.yaml come to. */
+/** Content of allowlist.yaml, in either form. */
 export interface Policy {
   rules: readonly Rule[];
   tools: Readonly<Record<string, Verdict>>;

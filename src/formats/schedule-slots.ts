@@ -2,19 +2,19 @@ import {Cron} from 'croner';
 import {shortHash} from './inbox-message.ts';
 import type {ScheduleSetting} from './settings.ts';
 
-/** The name of a schedule: another time, agent or message is another schedule. */
+/** Id of a schedule; changes with its time, agent or message. */
 export function scheduleId({cron, timezone = '', to, message}: ScheduleSetting): string {
   return shortHash([cron, timezone, to, message].join('\0'));
 }
 
-/** The first time after `from`, in milliseconds; undefined: never again. */
+/** First time after `from`, in milliseconds; undefined: never again. */
 export function nextSlot(schedule: ScheduleSetting, from: number): number | undefined {
   return cronOf(schedule).nextRun(new Date(from))?.getTime();
 }
 
-/** The times after `from` and up to `to`, newest first, `most` of them. */
+/** Times after `from` up to `to`, newest first, at most `most`. */
 export function slotsBetween(schedule: ScheduleSetting, from: number, to: number, most: number): number[] {
-  // What is before a second is asked for: that of `to` itself counts, too.
+  // previousRuns excludes its argument: add a second to include `to` itself.
   const past = cronOf(schedule).previousRuns(most + 1, new Date(to + 1_000));
   return past
     .map(slot => slot.getTime())

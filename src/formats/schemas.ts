@@ -24,7 +24,7 @@ const definitions = {
 export type SchemaName = keyof typeof definitions;
 export const schemaNames = Object.keys(definitions) as SchemaName[];
 
-/** schemas/<name>.json: made from the very definitions the parser validates with. */
+/** Text of schemas/<name>.json, generated from the parser's definitions. */
 export function schemaText(name: SchemaName): string {
   const schema = z.toJSONSchema(definitions[name], {target: 'draft-7', io: 'input'});
   return `${JSON.stringify(schema, null, 2)}\n`;

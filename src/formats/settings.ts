@@ -11,7 +11,7 @@ import {type Path, placeOfValue, type YamlSource} from './yaml/yaml-source.ts';
 function isCron(text: string): boolean {
   try {
     const cron = new Cron(text, {paused: true, timezone: 'UTC'});
-    // A date is no schedule; nor is a day that no month has.
+    // A date is not a schedule, nor is a day that no month has.
     return cron.getOnce() === null && cron.nextRun(new Date(0)) !== null;
   } catch {
     return false;
@@ -185,7 +185,7 @@ export interface SettingsFile {
   source: YamlSource;
 }
 
-/** Must not throw. An empty file is a home with all defaults. */
+/** Must not throw. An empty file means all defaults. */
 export function parseSettings(text: string): SettingsFile {
   const source = readQuickly(text);
   if (source.problems.length === 0 && (source.value === null || source.value === undefined))

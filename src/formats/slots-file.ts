@@ -23,9 +23,8 @@ export const slotsSchema = z.looseObject({schedules: z.record(z.string(), slots)
   description: 'state/schedules.yaml: which times of the schedules are dealt with, written by the daemon',
 });
 
-/** A time that is claimed: its message is delivered once, whatever happens. */
+/** A claimed time: its message is delivered exactly once. */
 export type ClaimedSlot = z.infer<typeof claimed>;
-/** How far a schedule is. */
 export type ScheduleSlots = z.infer<typeof slots>;
 export type AllSlots = Record<string, ScheduleSlots>;
 

@@ -8,10 +8,10 @@ import {editYaml} from './yaml/yaml-edit.ts';
 import {readQuickly} from './yaml/yaml-quick.ts';
 import {placeOfValue} from './yaml/yaml-source.ts';
 
-/** Nobody writes a prompt this long; a file beyond it is a mistake. */
+/** In characters. A larger file is a mistake. */
 const MAX_LENGTH = 1_000_000;
 
-/** templates/<stem>.agent.md in either dialect. Must not throw. */
+/** Parse templates/<stem>.agent.md in either dialect. Must not throw. */
 export function parseMarkdownTemplate(text: string, stem: string): TemplateFile {
   if (text.length > MAX_LENGTH) {
     const tooLarge = problem(
@@ -35,7 +35,7 @@ const wanted = {
 function parseSections(text: string, stem: string, outline: Outline): TemplateFile {
   const problems: Problem[] = [];
   const prompt = sectionNamed(outline, wanted.prompt.title);
-  // The prompt runs to the end of the file: headings within it are its own.
+  // The prompt runs to the end of the file, including headings.
   const before = prompt ? outline.sections.filter(s => s.start < prompt.start) : outline.sections;
   const find = (title: string): Section | undefined => {
     const [first, second] = before.filter(s => s.depth === 2 && s.title.toLowerCase() === title.toLowerCase());
@@ -157,7 +157,7 @@ function textOf(text: string, section: Section | undefined): string | undefined 
   return (section && bodyOf(text, section, false)) || undefined;
 }
 
-/** The names in the list of a section, each with its place. */
+/** Tool names in the list of a section, with their places. */
 function readTools(text: string, section: Section): Capability[] {
   const body = text.slice(section.bodyStart, section.end);
   const found: Capability[] = [];
@@ -179,7 +179,7 @@ function itemText(item: ListItem): string {
   return first ? plainText(first).trim() : '';
 }
 
-/** The text with the body of `## title` replaced, or the section added above the system prompt. */
+/** Replace the body of `## title`, or add the section above the system prompt. */
 export function setSection(text: string, title: string, body: string): string {
   const eol = lineEnd(text);
   const outline = readOutline(text);
@@ -200,7 +200,6 @@ export function setSection(text: string, title: string, body: string): string {
   return splice(text, [{start: at, end: at, insert: `${gap}## ${title}${eol}${lines}${eol}${prompt ? eol : ''}`}]);
 }
 
-/** The text with one key of its front matter set. */
 export function setFrontMatter(text: string, key: string, value: unknown): string {
   const {front} = readOutline(text);
   if (!front) return text;

@@ -14,7 +14,7 @@ const limitsSchema = z.looseObject({
   call_timeout_seconds: z.number().positive().optional().describe('Longest time one tool call may take.'),
 });
 
-/** Keys that all ways of writing a template share. */
+/** Keys common to all forms of a template. */
 const optionalKeys = {
   description: z.string().optional(),
   model: z
@@ -45,7 +45,7 @@ export const templateSchema = z
   })
   .meta({title: 'Agentdir agent template', description: 'A reusable agent: templates/<id>.agent.yaml'});
 
-/** Front matter of the Markdown dialect that Claude Code's agents use. */
+/** Front matter of Claude Code's Markdown dialect. */
 export const frontMatterSchema = z.looseObject({
   name: z.string().min(1),
   tools: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
@@ -55,7 +55,6 @@ export const frontMatterSchema = z.looseObject({
 
 export type TemplateValue = z.infer<typeof templateSchema>;
 
-/** A capability and where it is written. */
 export interface Capability {
   name: string;
   line: number;
@@ -73,7 +72,7 @@ export interface TemplateFile {
 
 const EMPTY_HINT = 'write at least id, type, system_prompt and capabilities';
 
-/** `stem` is the file name without its ending, which the id must be. Must not throw. */
+/** `stem`: file name without its ending, which the id must equal. Must not throw. */
 export function parseTemplate(text: string, stem: string): TemplateFile {
   const source = readQuickly(text);
   const {value, problems} = validate(templateSchema, source, EMPTY_HINT);
@@ -101,7 +100,7 @@ export function parseTemplate(text: string, stem: string): TemplateFile {
   };
 }
 
-/** A new template file. `schema` is the path from the file to schemas/agent.json. */
+/** Text of a new template file. `schema`: path from the file to schemas/agent.json. */
 export function newTemplate(value: TemplateValue, schema: string): string {
   return `# yaml-language-server: $schema=${schema}\n${yamlText(value)}`;
 }

@@ -1,15 +1,16 @@
 import {addressParts, type HostKind, parsePattern} from '../formats/address-pattern.ts';
 import type {Policy, Verdict} from '../formats/rule.ts';
 import {judgeTool} from './judge.ts';
+import {type Factor, type Risk, summary} from './risk.ts';
 
 export interface AddressJudgement {
   verdict: Verdict;
   reason: string;
-  /** A pattern spells this very host: so it may be, or lead to, what is not public. */
+  /** A pattern spells out this host, so it may be, or resolve to, a non-public address. */
   spelled?: true;
 }
 
-/** What a host that is not public is, after "it is". */
+/** Descriptions of non-public hosts, to follow "it is". */
 export const privateWords = {
   loopback: 'this machine itself',
   private: 'a private network',
@@ -19,11 +20,10 @@ export const privateWords = {
 } as const satisfies Record<Exclude<HostKind, 'public'>, string>;
 
 /**
- * May `fetch` read this address without asking? Denied if the tool is; with `fetch: allow` every public address may be
- * read; else only what `network.allow` names. What is not public is never covered by a wildcard host, nor by
- * `fetch: allow`: only by a pattern that spells the host. Judged is the address as the URL standard reads it, which is
- * what is to be fetched; whoever follows a redirect judges anew, and whoever resolves a name must look at what it
- * resolves to. Must not throw.
+ * Whether `fetch` may read this address without asking. Denied if the tool is; with `fetch: allow` every public address
+ * is allowed, otherwise only addresses in `network.allow`. Neither wildcard hosts nor `fetch: allow` cover non-public
+ * hosts: a pattern must spell out the host. Judges the URL as parsed. Callers must judge each redirect again and check
+ * the addresses that a name resolves to. Must not throw.
  */
 export function judgeAddress(url: string, policy: Policy): AddressJudgement {
   const tool = judgeTool('fetch', policy);
@@ -43,4 +43,31 @@ export function judgeAddress(url: string, policy: Policy): AddressJudgement {
   }
   if (tool.verdict === 'allow') return tool;
   return {verdict: 'ask', reason: `no pattern of network.allow matches, and ${tool.reason}`};
+}
+
+/** Lengths of parts chosen by an agent that can carry data out; ordinary addresses are shorter. */
+const LONG_QUERY = 64;
+const LONG_SEGMENT = 80;
+const LONG_LABEL = 30;
+
+/** Risk of fetching an address. `kind`: that of its host. */
+export function riskOfAddress(url: URL, kind: HostKind): Risk {
+  const {hostname, protocol, port} = url;
+  const factors: Factor[] = [];
+  if (kind === 'public')
+    factors.push({level: 'MEDIUM', why: `${hostname} is another machine, and is told this address`});
+  else factors.push({level: kind === 'linkLocal' ? 'CRITICAL' : 'HIGH', why: `${hostname} is ${privateWords[kind]}`});
+  if (protocol === 'http:')
+    factors.push({level: 'MEDIUM', why: 'plain http: who is on the way can read and change what is sent'});
+  if (port !== '') factors.push({level: 'MEDIUM', why: `port ${port} is not the usual one`});
+  if (/(^|\.)xn--/.test(hostname))
+    factors.push({level: 'MEDIUM', why: 'the name of the host has letters that may look like others'});
+  const carriers = [
+    url.search.length > LONG_QUERY && 'query',
+    url.pathname.split('/').some(segment => segment.length > LONG_SEGMENT) && 'path',
+    kind === 'public' && hostname.split('.').some(label => label.length > LONG_LABEL) && 'host',
+  ].filter(part => part !== false);
+  if (carriers.length > 0)
+    factors.push({level: 'HIGH', why: `long enough to carry data out: its ${carriers.join(' and its ')}`});
+  return summary(factors);
 }

@@ -2,37 +2,36 @@ import type {ApprovalType} from '../formats/approval/approval.ts';
 import type {NewRule} from '../formats/rule.ts';
 import type {Risk} from './risk.ts';
 
-/** Something that the person who decides is shown, under a label. All of it may come from an agent. */
+/** A labelled part of what the person sees. All of it may come from an agent. */
 export interface AskPart {
   label: string;
   text: string;
-  /** Of the fence: `bash`, `diff`. */
+  /** Language of the code fence: `bash`, `diff`. */
   language?: string;
 }
 
-/** What a person is asked before a call may run. */
 export interface Ask {
   type: ApprovalType;
-  /** What follows "Approve ": `command: docker restart redis`. One line, as long as it is. */
+  /** Follows "Approve ": `command: docker restart redis`. One line of any length. */
   title: string;
   risk: Risk;
-  /** Why it is not simply done: the policy's words. */
+  /** Why the policy does not allow the call. */
   why: readonly string[];
-  /** Why the agent wants it, in its own words. */
+  /** Why the agent wants the call, in its own words. */
   reason?: string;
-  /** What is shown, in this order: the whole command, its parts with their verdicts, the diff … */
+  /** In display order: the whole command, its parts with their verdicts, the diff … */
   parts: readonly AskPart[];
-  /** The argument that the person may change, and the label of the part that shows it, whole. */
+  /** The argument that the person may edit, and the label of the part that shows it in full. */
   edits?: {argument: string; label: string};
-  /** What the decision is bound to besides the call itself: where it runs, contents of scripts, of the file it replaces. */
+  /** Facts that the decision depends on besides the call: where it runs, content of scripts and of a replaced file. */
   basis: Readonly<Record<string, string>>;
-  /** The narrowest rules that would allow it from now on, and what they would not look at; or why there are none. */
+  /** The narrowest rules that would allow the call from now on, with a warning; or why there are none. */
   always: {rules: readonly NewRule[]; but?: string} | {none: string};
-  /** It is a question: the person's answer is the result. */
+  /** The call is a question; the person's answer is the result. */
   question?: {options: readonly string[]};
 }
 
-/** What a question offers, one a line, by number. */
+/** Numbered options, one per line. */
 export function optionsText(options: readonly string[]): string {
   return options.map((option, i) => `${i + 1}. ${option.replace(/\s+/g, ' ').trim()}`).join('\n');
 }

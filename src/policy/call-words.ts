@@ -2,10 +2,7 @@ import {toolNamed} from './tools.ts';
 
 const MAX_WORDS = 60;
 
-/**
- * A call in a few words: its tool, and of a command the line, shortened. `edited`: arguments that a person put in place
- * of the agent's; then the words are of what runs.
- */
+/** Short description of a call: its tool, and for a command the shortened line. `edited`: a person's edits of it. */
 export function callWords(
   {name, arguments: args}: {name: string; arguments: string},
   edited?: Readonly<Record<string, string>>,

@@ -6,14 +6,14 @@ import {type RuleIndex, ruleIndexOf} from './command/rule-index.ts';
 import {readLine} from './command/shell.ts';
 import {isExact, literalWords, looseMatch, matches} from './command/words.ts';
 import {unwrap} from './command/wrappers.ts';
-import {type ToolDefinition, type ToolName, toolNamed, tools} from './tools.ts';
+import {type ToolDefinition, toolNamed, tools} from './tools.ts';
 
 export interface SegmentJudgement extends Segment {
   verdict: Verdict;
-  /** The rule that decided, as the person wrote it. */
+  /** The deciding rule, as written. */
   rule?: string;
   reason: string;
-  /** What the rule grants. */
+  /** Granted by the rule. */
   sandbox?: 'host';
   network?: true;
 }
@@ -21,9 +21,8 @@ export interface SegmentJudgement extends Segment {
 export interface Judgement {
   verdict: Verdict;
   segments: SegmentJudgement[];
-  /** Why, in words, for a person. */
   reasons: string[];
-  /** Why the line is not proven to be exactly its segments. `allow` only without any: then each argv is what runs. */
+  /** Why the line may not be exactly its segments. `allow` requires none; then exactly each argv runs. */
   doubts: string[];
 }
 
@@ -37,12 +36,12 @@ function worst(a: Verdict, b: Verdict): Verdict {
   return severity[a] >= severity[b] ? a : b;
 }
 
-/** The verdict on a command line: the worst of its simple commands. Must not throw. */
+/** Judge a command line: the worst verdict of its simple commands. Must not throw. */
 export function judge(line: string, policy: Policy, {agent}: JudgeOptions = {}): Judgement {
   const reading = readLine(line);
   const rules = ruleIndexOf(policy, agent);
   const single = reading.segments.length === 1 && reading.doubts.length === 0;
-  // Read once however many shells share it, so that the time stays linear: one denial is enough.
+  // Read shared input only once, so that time stays linear: one denial is enough.
   const taken = new Set<Segment['input']>();
   const segments = reading.segments.map(({input, ...segment}) =>
     judgeSegment(segment, rules, single, () => {
@@ -59,7 +58,7 @@ export function judge(line: string, policy: Policy, {agent}: JudgeOptions = {}):
     if (segment.verdict !== 'allow') reasons.push(`\`${segment.source}\`: ${segment.reason}`);
   }
   for (const rule of rules.linePatterns) {
-    if (!found(rule, line)) continue;
+    if (!matchesPattern(rule, line)) continue;
     verdict = worst(verdict, rule.verdict);
     reasons.push(`the whole line matches ${describe(rule)}`);
   }
@@ -74,7 +73,7 @@ export function judge(line: string, policy: Policy, {agent}: JudgeOptions = {}):
   return {verdict, segments, reasons, doubts: reading.doubts};
 }
 
-/** `single`: the line is this command and nothing else. `input`: what it reads, if it is a shell. */
+/** `single`: the line is only this command. `input`: its standard input, in case it is a shell. */
 function judgeSegment(
   segment: Segment,
   rules: RuleIndex,
@@ -92,7 +91,9 @@ function judgeSegment(
     if (denied) through = ` (it would run \`${inner.join(' ')}\`)`;
   };
   const {why, doubts} = unwrap(argv, visit, input);
-  const matched = rules.segmentPatterns.filter(rule => found(rule, source) || found(rule, argv.join(' ')));
+  const matched = rules.segmentPatterns.filter(
+    rule => matchesPattern(rule, source) || matchesPattern(rule, argv.join(' ')),
+  );
   denied ??= matched.find(rule => rule.verdict === 'deny');
   if (denied) {
     return {...segment, verdict: 'deny', rule: denied.match, reason: `denied by ${describe(denied)}${through}`};
@@ -113,7 +114,7 @@ function judgeSegment(
   }
   const wrapper = why ?? doubts[0];
   const willing = best.filter(rule => objection(rule, argv, wrapper) === undefined);
-  // Of those that say as much, the one that is about nothing but this.
+  // Among equally literal rules, prefer one for exactly this command.
   const granting = willing.find(isExact) ?? willing[0];
   if (!granting) {
     const reason = `${describe(first)} does not cover this: ${objection(first, argv, wrapper)}`;
@@ -134,7 +135,7 @@ function mostLiteral(rules: readonly Rule[]): Rule[] {
   return rules.filter(rule => literalWords(rule) === most);
 }
 
-function found(rule: Rule, text: string): boolean {
+function matchesPattern(rule: Rule, text: string): boolean {
   return rule.pattern !== undefined && text.search(rule.pattern) >= 0;
 }
 
@@ -147,14 +148,14 @@ export interface ToolJudgement {
   reason: string;
 }
 
-/** The verdict on a tool by its name or alias. `execute_command` is for `judge`: here it is never allowed. */
+/** Judge a tool by its name or alias. Never allows `execute_command`, which `judge` handles. */
 export function judgeTool(name: string, policy: Policy): ToolJudgement {
   const tool = toolNamed(name);
   const ruled = toolRule(name, policy);
   if (tool === 'execute_command') {
     return {verdict: worst('ask', ruled ?? 'ask'), reason: 'a command is judged by its words'};
   }
-  if (ruled === 'allow' && tool !== undefined && isAlwaysAsked(tool))
+  if (ruled === 'allow' && tool !== undefined && (tools[tool] as ToolDefinition).alwaysAsks)
     return {
       verdict: 'ask',
       reason: `the policy has ${tool}: allow, but what goes to people outside is asked each time`,
@@ -165,11 +166,6 @@ export function judgeTool(name: string, policy: Policy): ToolJudgement {
   return {verdict, reason: `no rule; ${effectWords[effect]}, which by default is ${verdict}`};
 }
 
-function isAlwaysAsked(name: ToolName): boolean {
-  const definition: ToolDefinition = tools[name];
-  return definition.alwaysAsks === true;
-}
-
 const effectWords = {
   read: 'it reads',
   write: 'it changes something',
@@ -177,7 +173,7 @@ const effectWords = {
   deliver: 'it stays within the home',
 } as const;
 
-/** The worst of the rules for the tool's name and aliases; without any, of those whose key is a glob that matches. */
+/** Worst rule for the tool's name and aliases; without any, the worst whose glob matches. */
 function toolRule(name: string, policy: Policy): Verdict | undefined {
   const tool = toolNamed(name) ?? name;
   const rules = Object.entries(policy.tools);
@@ -186,7 +182,7 @@ function toolRule(name: string, policy: Policy): Verdict | undefined {
   return ruled.map(([, verdict]) => verdict).reduce<Verdict | undefined>((a, b) => worst(a ?? 'allow', b), undefined);
 }
 
-/** The embedded tests that fail, with what came out instead. */
+/** Failing tests of the policy, with the actual judgement. */
 export function runPolicyTests(policy: Policy): {test: PolicyTest; got: Judgement}[] {
   return policy.tests
     .map(test => ({test, got: judge(test.run, policy, test.agent === undefined ? {} : {agent: test.agent})}))

@@ -3,12 +3,12 @@ import {runsLocalCode} from './command/local-code.ts';
 import {sendsOut} from './command/sends-out.ts';
 import {onlyReads} from './risk.ts';
 
-/** They change files or processes of this machine, and talk to nobody. */
+/** Commands that change only files or processes of this machine. */
 const local: ReadonlySet<string> = new Set(
   'cp mv mkdir rmdir touch tee ln chmod chown chgrp rm unlink truncate gzip gunzip split kill'.split(' '),
 );
 
-/** Why a command outside the sandbox may talk to other machines; undefined: it is known not to. */
+/** Why a command outside the sandbox may contact other machines; undefined: known not to. */
 export function mayReachOut(argv: readonly string[]): string | undefined {
   const sends = sendsOut(argv);
   if (sends !== undefined || staysHere(argv)) return sends;

@@ -2,17 +2,17 @@ import type {NewRule, Policy, Rule} from '../formats/rule.ts';
 import {makeRule, ruleText} from '../formats/rule-text.ts';
 import {type Judgement, judge, runPolicyTests} from './judge.ts';
 
-/** What a call has besides its line. */
+/** Conditions and permissions that a rule for a call needs. */
 export interface GrantedRule {
   agent: string;
-  /** It runs outside the sandbox, because it asks to. */
+  /** The call requests to run outside the sandbox. */
   host: boolean;
   network: boolean;
 }
 
 /**
- * The narrowest rules that would allow a line which asks, from now on: these very words, for this agent. Or why there
- * are none: what they would have to allow was tried with them, and so were the policy's own tests.
+ * The narrowest rules that would allow a line from now on: exactly these words, for this agent. `none`: why there are
+ * none. The rules are checked against the line and against the policy's own tests.
  */
 export function narrowestRule(
   line: string,
@@ -46,7 +46,6 @@ export function narrowestRule(
   return {rules: added};
 }
 
-/** The policy as it would be. */
 export function withRules(policy: Policy, added: readonly NewRule[]): Policy {
   const rules: Rule[] = [...policy.rules];
   const allow = [...policy.network.allow];

@@ -10,7 +10,7 @@ export type RiskLevel = (typeof riskLevels)[number];
 
 export interface Risk {
   level: RiskLevel;
-  /** What it was judged by, worst first. */
+  /** Reasons, worst first. */
   factors: string[];
 }
 
@@ -60,10 +60,7 @@ const classes: readonly {level: RiskLevel; why: string; commands: ReadonlySet<st
   },
 ];
 
-/**
- * How bad it may be, by simple rules that can be read out to a person. `asked`: what the call asks for besides;
- * `unconfined`: why there is no sandbox to confine it.
- */
+/** Judge the risk by simple rules. `asked`: what the call requests; `unconfined`: why there is no sandbox. */
 export function riskOf(
   judgement: Judgement,
   asked: {host?: boolean; network?: boolean; unconfined?: string | undefined} = {},
@@ -93,7 +90,7 @@ export function riskOf(
   return summary(factors);
 }
 
-/** Whether it is known to change nothing, on its own or by a service that it asks. */
+/** Whether a command is known to change nothing, itself or through a service. */
 export function onlyReads(argv: readonly string[]): boolean {
   const {why} = unwrap(argv, () => {});
   return why === undefined && factorsOf(argv).every(factor => factor.level === 'LOW' || factor.why.endsWith(ASKS));
@@ -106,14 +103,13 @@ function factorsOf(argv: readonly string[]): Factor[] {
   const kind = commandKind(command).split(' ', 1)[0] ?? '';
   const uses = riskyUses(argv).map(use => ({level: 'MEDIUM', why: use.reason}) as const);
   const known = classes.find(({commands}) => commands.has(kind) || commands.has(kind.split('.', 1)[0] ?? ''));
-  // A service's own reading subcommands change nothing.
+  // Reading subcommands of a service change nothing.
   const calm = known?.why === 'controls services of the host' && uses.length === 0;
   if (calm) return [{level: 'MEDIUM', why: `${command} ${ASKS}`}];
   if (known) return [{level: known.level, why: `${command} ${known.why}`}, ...uses];
   return [{level: 'MEDIUM', why: `${command} is not a known command`}, ...uses];
 }
 
-/** The risk of a tool other than a command, by what it can reach. */
 export function riskOfTool(name: string): Risk {
   const tool = toolNamed(name);
   if (tool === undefined) return summary([{level: 'HIGH', why: `${name} is not a built-in tool`}]);
@@ -123,7 +119,7 @@ export function riskOfTool(name: string): Risk {
   return summary([{level: 'HIGH', why: `${tool} leaves the home`}]);
 }
 
-/** The worst level counts. */
+/** The worst level wins. */
 export function summary(factors: readonly Factor[]): Risk {
   const rank = (factor: Factor): number => riskLevels.indexOf(factor.level);
   const sorted = [...factors].sort((a, b) => rank(b) - rank(a));

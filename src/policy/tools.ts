@@ -1,8 +1,26 @@
-import {type ToolName, tools} from './tool-table.ts';
+import type {ToolDefinition} from './tool/definition.ts';
+import {fileTools} from './tool/file-tools.ts';
+import {laterTools} from './tool/later-tools.ts';
+import {outsideTools} from './tool/outside-tools.ts';
+import {runTools} from './tool/run-tools.ts';
+import {talkTools} from './tool/talk-tools.ts';
+import {taskTools} from './tool/task-tools.ts';
 
-export {type ToolDefinition, type ToolEffect, type ToolName, tools} from './tool-table.ts';
+export type {ToolDefinition, ToolEffect} from './tool/definition.ts';
 
-/** Names that Niffler's and Claude Code's agents use for the same tools. */
+/** The single list of tools, for `check`, for models and for the policy. */
+export const tools = {
+  ...fileTools,
+  ...runTools,
+  ...taskTools,
+  ...talkTools,
+  ...outsideTools,
+  ...laterTools,
+} as const satisfies Record<string, ToolDefinition>;
+
+export type ToolName = keyof typeof tools;
+
+/** Names that Niffler and Claude Code use for the same tools. */
 export const aliases: Readonly<Record<string, ToolName>> = {
   read: 'read_file',
   list: 'list_directory',
@@ -29,13 +47,12 @@ export const aliases: Readonly<Record<string, ToolName>> = {
   SendMessage: 'send_message',
 };
 
-/** The tool of this exact name or alias. */
 export function toolNamed(name: string): ToolName | undefined {
   if (Object.hasOwn(tools, name)) return name as ToolName;
   return Object.hasOwn(aliases, name) ? aliases[name] : undefined;
 }
 
-/** `mcp__server__tool`: a tool of an MCP server, known only once that server is asked. */
+/** `mcp__server__tool`: a tool of an MCP server, known only to that server. */
 export function isExternalTool(name: string): boolean {
   return /^mcp__[A-Za-z0-9][A-Za-z0-9._-]*?__[A-Za-z0-9._-]+$/.test(name);
 }

@@ -3,42 +3,42 @@ import {judgeAddress} from './address.ts';
 import {type Judgement, judge, judgeTool} from './judge.ts';
 import {toolNamed} from './tools.ts';
 
-/** A call that some session holds or once held. */
+/** A call in a current or past version of a session. */
 export interface PastCall {
   agent: string;
   session: string;
   call: string;
-  /** ISO 8601, as far as the session tells. */
+  /** ISO 8601, if known. */
   when: string | undefined;
   tool: string;
   /** JSON, as the model wrote it. */
   arguments: string;
 }
 
-/** A command, or a tool with what it is judged by, of one agent: once, however often it was called. */
+/** A command or tool of one agent, listed once however often it was called. */
 export interface RejudgedCall {
-  /** The command line, or the tool's name. */
+  /** Command line or tool name. */
   what: string;
   agent: string;
-  /** Of its last call. */
+  /** From its last call. */
   session: string;
   call: string;
   when: string | undefined;
   count: number;
   before: Verdict;
   after: Verdict;
-  /** What its rules grant beside: `sandbox: host`, `network: true`. */
+  /** Permissions that its rules grant: `sandbox: host`, `network: true`. */
   grants: {before: string; after: string};
-  /** The rule that decides now. */
+  /** The deciding rule of the new policy. */
   rule: string | undefined;
   reasons: readonly string[];
 }
 
 export interface WhatIf {
-  /** Different ones. */
+  /** Number of distinct commands. */
   commands: number;
   commandCalls: number;
-  /** Commands that are judged otherwise, and other tools that are. */
+  /** Commands and other tools with a different verdict or different grants. */
   changed: RejudgedCall[];
   tools: RejudgedCall[];
 }
@@ -50,7 +50,7 @@ interface Verdicts {
   reasons: readonly string[];
 }
 
-/** Each call judged by both policies. Must not throw. */
+/** Judge each call by both policies. Must not throw. */
 export function whatIf(calls: Iterable<PastCall>, before: Policy, after: Policy): WhatIf {
   const commands = new Map<string, RejudgedCall>();
   const tools = new Map<string, RejudgedCall>();
@@ -65,12 +65,13 @@ export function whatIf(calls: Iterable<PastCall>, before: Policy, after: Policy)
     } else {
       const address = tool === 'fetch' ? text : undefined;
       const of = (policy: Policy): Verdicts => ofTool(tool, address, policy);
-      // One entry for each change of a tool, whoever called it.
+      // One entry per change of a tool, whoever called it.
       const [was, is] = [of(before).verdict, of(after).verdict];
       count(tools, call, tool, `${tool}\0${was}\0${is}`, of);
     }
   }
-  const changes = (all: Map<string, RejudgedCall>): RejudgedCall[] => [...all.values()].filter(isChange).sort(byWeight);
+  const changes = (all: Map<string, RejudgedCall>): RejudgedCall[] =>
+    [...all.values()].filter(one => one.before !== one.after || one.grants.before !== one.grants.after).sort(byWeight);
   return {commands: commands.size, commandCalls, changed: changes(commands), tools: changes(tools)};
 
   function count(
@@ -116,11 +117,7 @@ function ofTool(tool: string, address: string | undefined, policy: Policy): Verd
   return {verdict, grants: '', rule: undefined, reasons: [reason]};
 }
 
-function isChange({before, after, grants}: RejudgedCall): boolean {
-  return before !== after || grants.before !== grants.after;
-}
-
-/** What runs without being asked from now on comes first, then what else is looser, then what is stricter. */
+/** Calls that no longer ask come first, then other looser verdicts, then stricter ones. */
 const order = ['ask allow', 'deny allow', 'allow allow', 'deny ask', 'allow ask', 'allow deny', 'ask deny'];
 
 function byWeight(a: RejudgedCall, b: RejudgedCall): number {

@@ -3,11 +3,10 @@ import {type Token, tokensOf, unquoted} from './sql-tokens.ts';
 
 export interface TranslatedQuery {
   sql: string;
-  /** Values of its parameters, by name. */
   values: Record<string, string>;
 }
 
-/** Columns that hold several words: there `CONTAINS` means one of them. */
+/** Columns with several words: there `CONTAINS` matches one of them. */
 const lists: ReadonlySet<string> = new Set(['tags', 'assignee', 'depends_on', 'blocked_by']);
 
 const keywords: ReadonlySet<string> = new Set(
@@ -17,10 +16,7 @@ const keywords: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/**
- * What a person or an agent asks → SQL for SQLite: task files instead of tables, and CONTAINS. Everything else stays as
- * it is. Only one SELECT. `files`: the task files there are.
- */
+/** Translate a query to SQLite: resolves task files in place of tables, and CONTAINS. Allows a single SELECT only. */
 export function translate(text: string, files: readonly string[]): TranslatedQuery | {problem: string; hint?: string} {
   const tokens = tokensOf(text);
   if ('problem' in tokens) return tokens;
@@ -70,7 +66,7 @@ function refusal(tokens: readonly Token[], said: readonly number[]): {problem: s
   return undefined;
 }
 
-/** `X CONTAINS Y` becomes a search for Y in X: of lists for a whole word, else for a part, whatever its case. */
+/** Rewrite `X CONTAINS Y`: search lists for a whole word, other columns for a substring in any letter case. */
 function contains(
   tokens: readonly Token[],
   said: readonly number[],
@@ -99,7 +95,7 @@ function contains(
 
 type At = (n: number) => Token | undefined;
 
-/** Where the operand that ends at `n` begins: a column, a string, or something in parentheses with its function. */
+/** Start of the operand that ends at `n`: a column, a string, or parentheses with their function. */
 function operandBack(at: At, n: number): number | undefined {
   if (at(n)?.text === ')') {
     let depth = 0;
@@ -113,7 +109,7 @@ function operandBack(at: At, n: number): number | undefined {
   return at(n - 1)?.text === '.' && isOperand(at(n - 2)) ? operandBack(at, n - 2) : n;
 }
 
-/** Where the operand that begins at `n` ends. */
+/** End of the operand that starts at `n`. */
 function operandOn(at: At, n: number): number | undefined {
   if (at(n)?.text === '(') {
     let depth = 0;

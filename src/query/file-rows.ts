@@ -3,24 +3,23 @@ import type {Facts} from '../check/facts.ts';
 import {parseFile} from '../check/parse-file.ts';
 import {type TaskRow, taskRow} from '../check/rows.ts';
 import {stemOf} from '../formats/common/key.ts';
-import {taintIn} from '../formats/task/taint-field.ts';
-import {fieldOf, type Task} from '../formats/task/task.ts';
+import {fieldOf, type Task, taintIn} from '../formats/task/task.ts';
 import {columnsOf, type Row, type TableName} from './tables.ts';
 
-/** A row of a file, before other files are looked at. */
+/** A row of a file, before other files are considered. */
 export interface FileRow {
   table: TableName;
   line: number;
   row: Row;
-  /** Of a task: `row`, with what other files decide about. */
+  /** For a task: `row`, with columns that depend on other files. */
   task?: TaskRow;
-  /** Of a request that nobody has decided in the queue: its page may. */
+  /** Id of a request that is undecided in the queue; its page may decide it. */
   open?: string;
-  /** What from outside led to its words, if anything did. */
+  /** External sources of its words, if any. */
   taint?: readonly string[];
 }
 
-/** Pure, and must not throw. Tasks and their notes; of the approval queue and its archive, requests. */
+/** Pure; must not throw. Rows for tasks and notes; for the approval queue and its archive, requests. */
 export function taskFileRows(path: string, text: string): FileRow[] {
   const parsed = parseFile(path, text);
   if (parsed?.kind === 'tasks') return parsed.file.tasks.flatMap(task => [taskOf(path, task), ...notesOf(path, task)]);
@@ -61,7 +60,6 @@ function approvalOf(request: Request): FileRow {
   return {table: 'approvals', line: row.line, row: {...row}, ...(open && {open: request.id}), ...taintOf(request.task)};
 }
 
-/** A session is known by its facts alone. */
 export function sessionFileRows(path: string, {session, counts}: Facts): FileRow[] {
   if (session?.segment) return [];
   const row: Row = {

@@ -4,13 +4,13 @@ import {nearest} from '../formats/common/diagnostic.ts';
 
 const MOST_NAMED = 12;
 
-/** Longer ones, and those with many stars, take a matcher long. */
+/** Longer patterns, and patterns with many stars, take long to match. */
 const MOST_GLOB = 200;
 const MOST_STARS = 6;
 
 export type FoundFiles = {files: string[]; table: 'tasks' | 'approvals'} | {problem: string; hint: string};
 
-/** The task files that a name or a glob in place of a table means: `tasks/x.task.md`, `x.task.md`, `tasks/*.task.md`. */
+/** Find the task files for a name or glob: `tasks/x.task.md`, `x.task.md`, `tasks/*.task.md`. */
 export function findTaskFiles(wanted: string, known: readonly string[]): FoundFiles {
   const files = known.filter(path => !isQueue(path));
   const name = wanted.replace(/^\.\//, '');

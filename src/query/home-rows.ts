@@ -5,13 +5,12 @@ import {kindOf} from '../formats/common/key.ts';
 import {sessionFileRows, taskFileRows} from './file-rows.ts';
 import {type OtherRows, RowIndex, type TableChange} from './row-index.ts';
 
-/** The files of a home as they are known now. */
 export interface HomeSource {
-  /** Settled. */
+  /** Must be settled. */
   index: HomeIndex;
-  /** Paths, each with a name for its content. */
+  /** Paths with a version id of their content. */
   files: () => Iterable<readonly [path: string, version: string]>;
-  /** Undefined: it is not there any more. */
+  /** Undefined: the file is gone. */
   read: (path: string, version: string) => string | undefined | Promise<string | undefined>;
 }
 
@@ -21,16 +20,15 @@ interface Found {
   version: string;
 }
 
-/** So long others wait at most, while many files are read. */
+/** Maximum time between yields while reading many files. */
 const PAUSE_MS = 10;
 
-/** The rows of a home. All of it follows from the files; only what is another than before is read again. */
+/** The rows of a home, derived from its files. Reads only changed files again. */
 export class HomeRows {
   readonly #rows = new RowIndex();
-  /** Versions of all files that say whom there is to be assigned to. */
+  /** Versions of all files that define possible assignees. */
   #names = '';
 
-  /** Take in the files that are others than before. */
   async sync(source: HomeSource): Promise<void> {
     const seen = new Set<string>();
     const names: string[] = [];
@@ -43,7 +41,7 @@ export class HomeRows {
       else others.push({kind, path, version});
     }
     let paused = performance.now();
-    // In the order of paths, so that rows are in an order that a person expects.
+    // Sorted by path, so that rows are in the expected order.
     for (const found of others.sort((a, b) => (a.path < b.path ? -1 : 1))) {
       if (await this.#take(found, source)) seen.add(found.path);
       if (performance.now() - paused < PAUSE_MS) continue;
@@ -57,12 +55,12 @@ export class HomeRows {
     this.#rows.settle(surroundings(source.index));
   }
 
-  /** The changes since the last call. */
+  /** Changes since the last call. */
   takeChanges(): TableChange[] {
     return this.#rows.takeChanges();
   }
 
-  /** All rows, part by part. */
+  /** All rows, in parts. */
   takeAll(): Iterable<TableChange[]> {
     return this.#rows.takeAll();
   }
@@ -71,7 +69,7 @@ export class HomeRows {
     return [...this.#rows.paths()].filter(path => path.startsWith('tasks/')).sort();
   }
 
-  /** False: it is not there any more. */
+  /** False: the file is gone. */
   async #take({kind, path, version}: Found, source: HomeSource): Promise<boolean> {
     if (kind === 'session') {
       const facts = source.index.facts(path);

@@ -9,14 +9,14 @@ export interface TableChange {
   put: (readonly [rowid: number, cells: Cell[], taint?: readonly string[]])[];
 }
 
-/** The rows of the other files, and what is known of them. */
+/** Facts from other files that rows depend on. */
 export interface OtherRows extends Omit<Others, 'broken'> {
   isBroken: (path: string) => boolean;
-  /** What the page of a request says, if that decides. */
+  /** Decision on the page of a request, if that counts. */
   onPage: (id: string) => string | undefined;
 }
 
-/** So many rows are handed over at a time: others get their turn meanwhile. */
+/** Number of rows per part, so that others get their turn. */
 const PART = 2_000;
 
 interface Entry extends FileRow {
@@ -33,19 +33,16 @@ interface IndexedFile {
   broken: boolean;
 }
 
-/**
- * The rows of all files, kept up to date file by file. A change costs what the file costs, and the tasks of other files
- * that depend on those whose state is another.
- */
+/** The rows of all files. A change costs its file, and tasks elsewhere that depend on tasks with a changed state. */
 export class RowIndex {
   readonly #files = new Map<string, IndexedFile>();
-  /** Tasks that depend on an id. */
+  /** Tasks by the id that they depend on. */
   readonly #dependents = new Map<string, Set<Entry>>();
   /** Requests that only their page may have decided. */
   readonly #open = new Set<Entry>();
   /** Tasks to be derived again. */
   readonly #touched = new Set<Entry>();
-  /** What is not yet as it was taken last. */
+  /** Changes since they were last taken. */
   readonly #put = new Set<Entry>();
   readonly #removed = new Set<Entry>();
   #next = 1;
@@ -58,7 +55,6 @@ export class RowIndex {
     return this.#files.get(path)?.version;
   }
 
-  /** The file is there, and these are its rows. */
   set(path: string, version: string, rows: readonly FileRow[]): void {
     const file = this.#files.get(path) ?? {path, number: this.#next++, version, rows: new Map(), broken: false};
     this.#files.set(path, file);
@@ -75,7 +71,6 @@ export class RowIndex {
     this.#replace(file, now, gone.values());
   }
 
-  /** The file is gone. */
   remove(path: string): void {
     const file = this.#files.get(path);
     if (!file) return;
@@ -83,13 +78,12 @@ export class RowIndex {
     this.#replace(file, new Map(), [...file.rows.values()]);
   }
 
-  /** Who there is to be assigned to may have changed: each task is derived again. */
+  /** Derive all tasks again, because possible assignees may have changed. */
   touchAll(): void {
     for (const {rows} of this.#files.values())
       for (const entry of rows.values()) if (entry.task) this.#touched.add(entry);
   }
 
-  /** Derive again what must be. */
   settle(others: OtherRows): void {
     for (const file of this.#files.values()) {
       if (!file.path.startsWith('tasks/')) continue;
@@ -108,7 +102,7 @@ export class RowIndex {
     }
   }
 
-  /** The changes since the last call. */
+  /** Changes since the last call. */
   takeChanges(): TableChange[] {
     const changes = changesOf(this.#put, this.#removed);
     this.#put.clear();
@@ -116,7 +110,7 @@ export class RowIndex {
     return changes;
   }
 
-  /** All rows, in parts of a bounded size. Then they are taken. */
+  /** All rows, in parts of bounded size; clears the changes. */
   *takeAll(): Generator<TableChange[]> {
     this.#put.clear();
     this.#removed.clear();
@@ -185,19 +179,19 @@ export class RowIndex {
   }
 }
 
-/** One for each line and table. */
+/** Unique for each line and table. */
 function placeOf({line, table}: FileRow): number {
   return line * tableNames.length + tableNames.indexOf(table);
 }
 
-/** Ids of tasks with their states; the first wins where one is doubled. */
+/** State of each task by id; the first wins for duplicates. */
 function statesIn(entries: Iterable<Entry>): Map<string, string> {
   const states = new Map<string, string>();
   for (const {task} of entries) if (task && task.id !== null && !states.has(task.id)) states.set(task.id, task.state);
   return states;
 }
 
-/** What is derived later is left out: `ready` and `blocked_by` of tasks, `state` of open requests. */
+/** Ignores derived columns: `ready` and `blocked_by` of tasks, `state` of open requests. */
 function sameRow(old: FileRow, found: FileRow): boolean {
   if (old.open !== found.open || old.taint?.join('\n') !== found.taint?.join('\n')) return false;
   const derived = old.task ? DERIVED : old.open === undefined ? NONE : OPEN;
@@ -210,7 +204,7 @@ const NONE: ReadonlySet<string> = new Set();
 const DERIVED: ReadonlySet<string> = new Set(['ready', 'blocked_by']);
 const OPEN: ReadonlySet<string> = new Set(['state']);
 
-/** What is put replaces what was there. */
+/** A put replaces the existing row. */
 function changesOf(put: Iterable<Entry>, removed: Iterable<Entry> = []): TableChange[] {
   const byTable = new Map(
     tableNames.map(table => [table, {put: new Map<number, TableChange['put'][number]>(), remove: new Set<number>()}]),

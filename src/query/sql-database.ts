@@ -3,7 +3,7 @@ import type {TableChange} from './row-index.ts';
 import {type Cell, columnsOf, createTables} from './tables.ts';
 import {TaintedRows, wordsOnlyIn} from './tainted-rows.ts';
 
-/** What we use of sql.js. */
+/** The part of sql.js that we use. */
 interface SqlJs {
   Database: new () => Database;
 }
@@ -25,7 +25,7 @@ interface Statement {
 
 export interface QueryLimits {
   rows: number;
-  /** Characters of all rows with the names of their columns, and of one value. */
+  /** In characters: all rows with their column names, and a single value. */
   text: number;
   cell: number;
 }
@@ -34,7 +34,6 @@ export interface Selection {
   sql: string;
   values: Readonly<Record<string, string>>;
   most: QueryLimits;
-  /** Say where words come from that came from outside. */
   taint?: boolean;
 }
 
@@ -42,20 +41,20 @@ export type SelectResult =
   | {
       columns: string[];
       rows: Record<string, Cell>[];
-      /** There are more than the limits let through; values were cut. */
+      /** `more`: there are rows beyond the limits; `cut`: values were shortened. */
       more: boolean;
       cut: boolean;
-      /** What from outside led to words in it; not there if nothing did. */
+      /** External sources of words in the result; absent if there are none. */
       taint?: string[];
     }
   | {error: string};
 
-/** SQLite takes no more than this: a query that needs more fails. */
+/** Heap limit of SQLite: a query that needs more fails. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
 const require = createRequire(import.meta.url);
 
-/** An SQLite database in memory, which reaches no file. Queries take as long as they take: see sql-thread.ts. */
+/** An in-memory SQLite database without file access. Queries are not limited in time: see sql-thread.ts. */
 export class SqlDatabase {
   readonly #db: Database;
   readonly #tainted = new TaintedRows();
@@ -67,13 +66,13 @@ export class SqlDatabase {
   }
 
   static async open(): Promise<SqlDatabase> {
-    // Not bundled: it finds its .wasm beside itself.
+    // Not bundled: sql.js loads its .wasm file from its own folder.
     const load = require('sql.js') as () => Promise<SqlJs>;
     const {Database} = await load();
     return new SqlDatabase(new Database());
   }
 
-  /** Load SQLite again for the next database: one that was stopped in the middle of its work may have left its memory in pieces. */
+  /** Reload SQLite for the next database: an interrupted one may have left its memory inconsistent. */
   static discardProgram(): void {
     delete require.cache[require.resolve('sql.js')];
   }
@@ -96,7 +95,7 @@ export class SqlDatabase {
     this.#tainted.apply(changes);
   }
 
-  /** Never throws. `sql` must begin with SELECT, WITH or VALUES. Whatever it says, it cannot write. */
+  /** Never throws. `sql` must begin with SELECT, WITH or VALUES. It cannot write, whatever it says. */
   select(selection: Selection): SelectResult {
     const selected = this.#select(selection);
     if ('error' in selected || !selection.taint || this.#tainted.none) return selected;
@@ -105,7 +104,6 @@ export class SqlDatabase {
     return words.length > 0 ? {...selected, taint: this.#tainted.sourcesOf(words)} : selected;
   }
 
-  /** What is asked as if there were no rows that words from outside led to. */
   #withoutTainted(ask: () => SelectResult): SelectResult {
     try {
       this.#db.run('PRAGMA query_only = 0; BEGIN');
@@ -157,13 +155,13 @@ function rowsOf(statement: Statement, columns: string[], most: QueryLimits): Sel
   return {columns, rows, more: false, cut};
 }
 
-/** Characters of a number, more or less. */
+/** Approximate length of a number, in characters. */
 const NUMBER = 8;
 
-/** An expression without a name is called by its text, which may be long. */
+/** An unnamed expression is named by its text, which may be long. */
 const LONGEST_NAME = 60;
 
-/** A second column of the same name gets a number. */
+/** Add a number to repeated column names. */
 function distinct(names: readonly string[]): string[] {
   const seen = new Set<string>();
   return names.map(whole => {

@@ -3,13 +3,14 @@ import type {TableChange} from './row-index.ts';
 import {type Selection, type SelectResult, SqlDatabase} from './sql-database.ts';
 import {type LoadResult, type LostRunner, type SqlRunner, TIMED_OUT} from './sql-runner.ts';
 
-/** What runs within a time, handed over by a name, since a script takes no arguments. */
+/** The function to run with a time limit; passed by name, because a script takes no arguments. */
 const PLACE = Symbol.for('agentdir.sql');
 const call = new Script("globalThis[Symbol.for('agentdir.sql')]()");
 
 /**
- * SQLite in this thread, for a process that has nothing else to do: a thread takes a third of such a command's time to start.
- * While it works nothing else does, and no signal is listened to: only who leaves SIGINT alone can be ended by Ctrl-C.
+ * SQLite in this thread, for a process with nothing else to do: starting a thread would take a third of such a
+ * command's time. It blocks everything else, including signal handlers: Ctrl-C works only with the default SIGINT
+ * handling.
  */
 export class SqlHere implements SqlRunner {
   readonly #opening: Promise<SqlDatabase>;
@@ -44,7 +45,7 @@ export class SqlHere implements SqlRunner {
   }
 }
 
-/** Undefined: it did not end in time, and was ended in the middle of whatever it did. WebAssembly is ended, too. */
+/** Undefined: terminated after the time limit, at any point. Also terminates WebAssembly. */
 function within<T>(mostMs: number, work: () => T): T | undefined {
   const place = globalThis as {[PLACE]?: () => T};
   place[PLACE] = work;

@@ -5,23 +5,20 @@ import type {LoadResult, LostRunner, SqlRunner} from './sql-runner.ts';
 
 const MARK = 'agentdir-sql';
 const MOST_MB = 512;
-/** To take in all rows of a large home. */
+/** Time limit for loading all rows of a large home. */
 const LOAD_MS = 60_000;
 
 type Work = {changes: readonly TableChange[]} | {selection: Selection};
 type Answer = SelectResult | LoadResult;
 
-/**
- * SQLite in a thread of its own: a query may take for ever, so the thread is ended when the time is over. One request at
- * a time.
- */
+/** SQLite in a thread of its own, which is terminated after the time limit of a query. One request at a time. */
 export class SqlThread implements SqlRunner {
   readonly #thread: Worker;
   #answer: ((answer: Answer | LostRunner) => void) | undefined;
   ended = false;
 
   constructor() {
-    // Node cannot load the source: there, in tests, the shipped file does the work.
+    // Node cannot load the TypeScript source in a worker: tests run the built file.
     const file = import.meta.url.replace(/\/src\/query\/sql-thread\.ts$/, '/bin/chunks/sql-thread.js');
     this.#thread = new Worker(new URL(file), {
       workerData: MARK,
@@ -41,7 +38,6 @@ export class SqlThread implements SqlRunner {
     return this.#ask({changes}, LOAD_MS) as Promise<LoadResult | LostRunner>;
   }
 
-  /** It ends with the signal, too. */
   select(selection: Selection, mostMs: number, signal?: AbortSignal): Promise<SelectResult | LostRunner> {
     return this.#ask({selection}, mostMs, signal) as Promise<SelectResult | LostRunner>;
   }

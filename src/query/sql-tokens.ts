@@ -1,10 +1,10 @@
-/** A piece of SQL. `file`: a path or glob where a table stands. All pieces together are the text. */
+/** A token of SQL. `file`: a path or glob in place of a table. The tokens concatenated are the text. */
 export interface Token {
   kind: 'word' | 'string' | 'name' | 'number' | 'file' | 'parameter' | 'symbol' | 'blank';
   text: string;
 }
 
-/** What each kind begins and ends with, in SQLite's grammar; the first that fits counts. */
+/** Tokens of SQLite's grammar; the first match wins. */
 const kinds: readonly (readonly [Token['kind'], RegExp])[] = [
   ['blank', /\s+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y],
   ['string', /'[^']*(?:''[^']*)*'/y],
@@ -15,20 +15,20 @@ const kinds: readonly (readonly [Token['kind'], RegExp])[] = [
   ['symbol', /[^'"`[\0]/y],
 ];
 
-/** What follows the names of tables and their aliases. */
+/** Tokens that may follow table names and their aliases. */
 const AFTER_TABLES =
   /^(?:[()]|where|group|order|limit|having|on|using|union|except|intersect|window|select|and|or|when|then|else|end)$/;
 
 const PATH = /[^\s,;()'"`[\]]+/y;
 
-/** In pieces, or what cannot be read. Linear in the text. */
+/** Split into tokens, or say what is wrong. Linear time. */
 export function tokensOf(sql: string): Token[] | {problem: string} {
   const tokens: Token[] = [];
   let at = 0;
-  /** What was said last, and whether a table is to follow. */
+  /** The last token, and whether a table may follow. */
   let last = '';
   let table = false;
-  /** Among tables, where a comma is followed by another. */
+  /** In a list of tables, where another may follow a comma. */
   let among = false;
   while (at < sql.length) {
     const token: Token | undefined = (table ? fileAt(sql, at) : undefined) ?? tokenAt(sql, at);
@@ -55,7 +55,7 @@ function tokenAt(sql: string, at: number): Token | undefined {
   return undefined;
 }
 
-/** `tasks/x.task.md`, `tasks/*.task.md`, `x.task.md`, `tasks/x`; in quotes too. */
+/** `tasks/x.task.md`, `tasks/*.task.md`, `x.task.md`, `tasks/x`; also in quotes. */
 function fileAt(sql: string, at: number): Token | undefined {
   PATH.lastIndex = at;
   const [text] = PATH.exec(sql) ?? [];
@@ -69,7 +69,7 @@ function isFile(text: string): boolean {
   return text.endsWith('.md') || (/^[\w.-]+(?:\/[\w.-]+)+$/.test(text) && !text.startsWith('.'));
 }
 
-/** Of a string: what it says. */
+/** Remove quotes from a string or name. */
 export function unquoted(text: string): string {
   const quote = text[0] ?? '';
   if (!`'"\`[`.includes(quote)) return text;

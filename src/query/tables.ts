@@ -1,15 +1,14 @@
-/** What a column holds, in SQLite's words: what is compared as text, and what as a number. */
+/** Column affinity in SQLite: compared as text or as a number. */
 type Affinity = 'TEXT' | 'INTEGER' | 'NUMERIC';
 
 export type Cell = string | number | null;
 
-/** A row by its columns; what it does not have is NULL. */
+/** A row by column; missing columns are NULL. */
 export type Row = {[column: string]: string | number | boolean | null};
 
 const texts = (names: string): Record<string, Affinity> =>
   Object.fromEntries(names.split(' ').map(name => [name, 'TEXT']));
 
-/** The tables that can be asked, with their columns in order. */
 const tables = {
   tasks: {
     ...texts('id file'),
@@ -20,7 +19,7 @@ const tables = {
     ...texts('prompt description result status assign approval_required'),
     attempt: 'NUMERIC',
     ...texts('session agent type task reason command answer outcome'),
-    /** JSON of all fields that have no column. */
+    /** JSON of all fields without a column. */
     ...texts('fields'),
   },
   notes: {...texts('task file'), line: 'INTEGER', ...texts('time who text')},
@@ -44,25 +43,24 @@ export const columnsOf = Object.fromEntries(tableNames.map(name => [name, Object
   string[]
 >;
 
-/** What makes the tables. Their rowid says where a row stands: see `rowid`. */
+/** SQL that creates the tables. A rowid encodes the position of a row: see `rowid`. */
 export function createTables(): string {
   const create = tableNames.map(name => {
     const columns = Object.entries(tables[name]).map(([column, affinity]) => `"${column}" ${affinity}`);
     return `CREATE TABLE ${name} (${columns.join(', ')});`;
   });
-  // No others: SQLite does not know that few states are shared by many, and joins by an index that does not help.
+  // No other indexes: SQLite does not know that many rows share few states, and would join by a useless index.
   const indexes = ['tasks (id)', 'notes (task)'];
   return [...create, ...indexes.map((on, n) => `CREATE INDEX by${n} ON ${on};`)].join('\n');
 }
 
 const LINES = 2 ** 24;
 
-/** One for each line of each file; rows that nobody orders come in this order. */
+/** Unique for each line of each file; the default order of rows. */
 export function rowid(file: number, line: number): number {
   return file * LINES + Math.min(line, LINES - 1);
 }
 
-/** In the order of the columns. */
 export function cellsOf(table: TableName, row: Row): Cell[] {
   return columnsOf[table].map(column => {
     const value = row[column] ?? null;

@@ -7,7 +7,7 @@ interface TaintedRow {
   words: string[];
 }
 
-/** Rows of tasks, notes and requests that words from outside led to. */
+/** Rows of tasks, notes and requests that originate from external text. */
 export class TaintedRows {
   readonly #tables = new Map<TableName, Map<number, TaintedRow>>();
 
@@ -31,7 +31,7 @@ export class TaintedRows {
     return [...this.#tables].map(([table, rows]) => [table, [...rows.keys()]]);
   }
 
-  /** Where these words come from, which a result has because of such rows: of all, if none has such a word as it is. */
+  /** Sources of words that a result has because of tainted rows; all sources if no row has such a word verbatim. */
   sourcesOf(shown: readonly string[]): string[] {
     const words = new Set(shown);
     const all = [...this.#tables.values()].flatMap(rows => [...rows.values()]);
@@ -42,7 +42,7 @@ export class TaintedRows {
 
 type Shown = readonly Readonly<Record<string, Cell>>[];
 
-/** Words that a result has only with such rows. Numbers are no words, and states and priorities nobody's. */
+/** Words that a result has only with tainted rows. Ignores numbers, states and priorities. */
 export function wordsOnlyIn(rows: Shown, without: Shown): string[] {
   const clean = wordsOf(without);
   return [...wordsOf(rows)].filter(word => !clean.has(word));

@@ -1,9 +1,9 @@
+import {nearest} from '../formats/common/diagnostic.ts';
 import {translate} from './dialect.ts';
 import {HomeRows, type HomeSource} from './home-rows.ts';
 import type {QueryLimits} from './sql-database.ts';
 import type {SqlRunner} from './sql-runner.ts';
-import {hintFor} from './sql-words.ts';
-import type {Cell} from './tables.ts';
+import {type Cell, columnsOf, tableNames} from './tables.ts';
 
 export interface QueryRows {
   columns: string[];
@@ -13,7 +13,7 @@ export interface QueryRows {
   taint?: readonly string[];
 }
 
-/** `wrong`: what was asked cannot be. `slow`: it took too long. */
+/** `wrong`: invalid query. `slow`: it took too long. */
 export interface QueryFailure {
   failed: 'wrong' | 'slow' | 'broken';
   error: string;
@@ -24,30 +24,30 @@ export interface QueryOptions {
   most: QueryLimits;
   mostMs?: number;
   signal?: AbortSignal;
-  /** Say what from outside led to words in the answer. */
+  /** Report external sources of words in the result. */
   taint?: boolean;
 }
 
-/** A hostile query takes a core for so long, and no longer. */
+/** Limits how long a hostile query can occupy a core. */
 const MOST_MS = 2_000;
 const MAX_SQL = 100_000;
-/** After this long without a query the thread is not kept. */
+/** The thread is closed after this time without queries. */
 const IDLE_MS = 10 * 60_000;
 const DONE = {done: true} as const;
 
 /**
- * SQL over the tasks, notes, approvals and sessions of a home. The rows are derived from the files, and kept: the first
- * query reads all task files, a later one those that are others. One at a time.
+ * SQL over the tasks, notes, approvals and sessions of a home. Derives rows from the files and keeps them: the first
+ * query reads all task files, later ones only changed files. One query at a time.
  */
 export class TaskQuery {
   readonly #rows = new HomeRows();
   #thread: SqlRunner | undefined;
-  /** One that has no rows yet. */
+  /** A runner without rows yet. */
   #ahead: SqlRunner | undefined;
   #idle: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** With a runner that was made before, SQLite gets ready in it while whoever will ask does something else. */
+  /** `ahead`: a runner created earlier, so that SQLite loads while the caller does something else. */
   constructor(ahead?: SqlRunner) {
     this.#ahead = ahead;
   }
@@ -86,15 +86,15 @@ export class TaskQuery {
       return {failed: selected.late ? 'slow' : 'broken', error: selected.lost + after, hint};
     }
     if (!('error' in selected)) return selected;
-    // SQLite does not give back what it has taken.
+    // SQLite does not release its memory.
     if (selected.error === 'out of memory') this.close();
     return {failed: 'wrong', error: selected.error, hint: hintFor(selected.error)};
   }
 
-  /** A thread that has all rows: one that is there gets what has changed. */
+  /** A runner with all rows; an existing one gets the changes. */
   async #load(): Promise<SqlRunner | QueryFailure> {
     const known = this.#thread?.ended === false ? this.#thread : undefined;
-    // A file of its own in the bundle, too: the thread runs it.
+    // A separate chunk in the bundle too: the thread runs it.
     const thread = known ?? this.#ahead ?? new (await import('./sql-thread.ts')).SqlThread();
     this.#thread = thread;
     this.#ahead = undefined;
@@ -112,4 +112,16 @@ export class TaskQuery {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.close(), IDLE_MS).unref();
   }
+}
+
+const schema = tableNames.map(name => `${name}(${columnsOf[name].join(', ')})`).join('; ');
+const columns = [...new Set(tableNames.flatMap(name => columnsOf[name]))];
+
+function hintFor(error: string): string | undefined {
+  const [, what, name = ''] = /^no such (table|column): (.*)$/s.exec(error) ?? [];
+  if (what === undefined) return undefined;
+  const word = name.slice(name.lastIndexOf('.') + 1);
+  const near = nearest(word.toLowerCase(), what === 'table' ? tableNames : columns);
+  if (what === 'table') return `${near ? `did you mean ${near}? ` : ''}There are ${tableNames.join(', ')}`;
+  return `${near ? `did you mean ${near}? ` : ''}There are ${schema}. Other fields of tasks: fields ->> 'name'`;
 }

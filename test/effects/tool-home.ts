@@ -2,7 +2,7 @@ import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
-import {markOf} from '../../src/effects/sandbox/mark.ts';
+import {markOf} from '../../src/effects/sandbox/environment.ts';
 import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
 import type {Ask, ToolContext, ToolResult} from '../../src/effects/tool/tool.ts';
 import {prepareCall} from '../../src/effects/tools/prepare-call.ts';

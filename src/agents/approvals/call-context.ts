@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import {findInterrupted} from '../../decide/interrupted.ts';
 import {taintOf} from '../../decide/taint.ts';
-import {markOf} from '../../effects/sandbox/mark.ts';
+import {markOf} from '../../effects/sandbox/environment.ts';
 import type {ToolContext} from '../../effects/tool/tool.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
 import {contextFor} from '../../runners/in-process.ts';

@@ -1,5 +1,5 @@
+import {signedText} from '../../formats/approval/approval-digest.ts';
 import type {ApprovalItem} from '../../formats/approval/approval-item.ts';
-import {signedText} from '../../formats/approval/approval-signature.ts';
 import type {With} from '../state/parts.ts';
 
 /** Why an approval lacks a valid signature. Undefined if it has one, or if the settings name no signers. */

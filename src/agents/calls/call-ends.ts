@@ -1,4 +1,4 @@
-import {markOf} from '../../effects/sandbox/mark.ts';
+import {markOf} from '../../effects/sandbox/environment.ts';
 import type {ToolContext, ToolResult} from '../../effects/tool/tool.ts';
 import type {ApprovalItem} from '../../formats/approval/approval-item.ts';
 import type {ApprovalState} from '../../formats/approval/approval-state.ts';

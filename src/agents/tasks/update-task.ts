@@ -6,10 +6,17 @@ import type {Arguments, ToolFailure, ToolResult} from '../../effects/tool/tool.t
 import {kindOf} from '../../formats/common/key.ts';
 import {type Chain, chainOf, chainText} from '../../formats/session/chain.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
-import {taintText} from '../../formats/task/taint-field.ts';
-import {boxOfState, fieldOf, idsIn, type Task, type TaskFile, type TaskState} from '../../formats/task/task.ts';
+import {
+  boxOfState,
+  fieldOf,
+  idsIn,
+  type Task,
+  type TaskFile,
+  type TaskState,
+  taintText,
+} from '../../formats/task/task.ts';
 import {updateTask as edit, type TaskChange} from '../../formats/task/task-edit.ts';
-import {hasNote} from '../../formats/task/task-notes.ts';
+import {hasNote} from '../../formats/task/task-text.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {type Caller, sessionUpToCall} from '../state/caller.ts';

@@ -1,7 +1,7 @@
 import {chatHistory} from '../../decide/history.ts';
 import {beginsWith, mayWork} from '../../decide/turn.ts';
 import type {Answer, RetryKind} from '../../effects/model/answer.ts';
-import {estimateUsage} from '../../effects/model/estimate.ts';
+import {estimateUsage} from '../../effects/model/collect.ts';
 import {chooseModel} from '../../formats/model-choice.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';

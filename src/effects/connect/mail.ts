@@ -1,15 +1,14 @@
 import {hostname} from 'node:os';
 import {PassThrough} from 'node:stream';
+import {envValue} from '../../formats/common/values.ts';
 import {isLocal, MAIL_FILE, readMailbox} from '../../formats/connector-settings.ts';
 import {failure} from '../tool/failure.ts';
 import type {Outside, ToolFailure} from '../tool/tool.ts';
 import {notReachedCode, unknownOutcome} from './outcome.ts';
-import {variable} from './set-up.ts';
 
 const CONNECT_MS = 15_000;
 const SILENCE_MS = 30_000;
 
-/** How mail is sent. */
 export interface MailAccess {
   host: string;
   port: number;
@@ -24,7 +23,7 @@ export interface OutgoingMail {
   subject: string;
   text: string;
   messageId: string;
-  /** The mail that it answers. */
+  /** Message-ID of the mail this one answers. */
   answers: string | undefined;
 }
 
@@ -33,7 +32,7 @@ export function mailAccess({settings: {mail}, env}: Outside): MailAccess | ToolF
   const smtp = mail?.smtp;
   if (!smtp) return missing('add mail: {smtp: …} to agentdir.yaml');
   const {host, user, password_env, secure = true} = smtp;
-  const pass = password_env === undefined ? undefined : variable(env, password_env);
+  const pass = password_env === undefined ? undefined : envValue(env, password_env);
   if (user !== undefined && password_env === undefined)
     return missing('name the variable with the password: password_env');
   if (password_env !== undefined && pass === undefined)
@@ -48,27 +47,27 @@ export function mailAccess({settings: {mail}, env}: Outside): MailAccess | ToolF
   };
 }
 
-/** The part of a Message-ID after the @: of whoever it is from. */
+/** Domain part of a Message-ID: the sender's. */
 export function domainOf({from: {address}}: MailAccess): string {
   return address.slice(address.lastIndexOf('@') + 1) || hostname();
 }
 
-/** One try. What the server took, or may have taken, is not sent again. */
+/** Make one attempt. Never resends a mail that the server accepted or may have accepted. */
 export async function sendMail(
   access: MailAccess,
   {to, subject, text, messageId, answers}: OutgoingMail,
   signal: AbortSignal,
 ): Promise<{answer: string} | ToolFailure> {
-  // Whoever never sends mail does not load it.
+  // Loaded here, so that homes without mail never load nodemailer.
   const {createTransport} = await import('nodemailer');
   const {host, port, secure, auth, from} = access;
   const transport = createTransport({
     host,
     port,
     secure,
-    // No password and no text goes over the wire in the clear, but to this machine.
+    // Passwords and mail are sent in the clear to this machine only.
     requireTLS: !secure && !isLocal(host),
-    // Programs on this machine sign their certificates themselves.
+    // Servers on this machine use self-signed certificates.
     ...(isLocal(host) && {tls: {rejectUnauthorized: false}}),
     ...(auth && {auth}),
     connectionTimeout: CONNECT_MS,
@@ -77,7 +76,7 @@ export async function sendMail(
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  // The text is asked for when the server is there and knows us: from then on it may have it.
+  // Nodemailer reads the text once the server has accepted the login. From then on the server may have the mail.
   let begun = false;
   transport.use('stream', (mail, done) => {
     mail.message.transform(() => {
@@ -96,7 +95,7 @@ export async function sendMail(
   });
   try {
     const sent = await Promise.race([sending, aborted(signal)]);
-    // It cannot be called back: it may still be sent.
+    // A started mail cannot be cancelled; the server may still deliver it.
     return sent ? {answer: String(sent.response)} : unknownOutcome('it was stopped before the mail server answered');
   } catch (error) {
     return mailFailure(error, begun);
@@ -113,7 +112,7 @@ function aborted(signal: AbortSignal): Promise<undefined> {
   });
 }
 
-/** Before the text is handed over nothing is sent, and a server that says no has not taken it. Else nobody knows. */
+/** Nothing was sent if the server did not get the text or answered with an error. Otherwise the outcome is unknown. */
 function mailFailure(error: unknown, begun: boolean): ToolFailure {
   const {responseCode, message} = error as {responseCode?: number; message: string};
   if (responseCode !== undefined && responseCode >= 400)

@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import {failure} from '../tool/failure.ts';
 import type {Outside, ToolContext, ToolFailure} from '../tool/tool.ts';
 
-/** It was begun, and nobody knows how it ended: it is not simply done again. */
+/** The action started, but its outcome is unknown. It is not repeated without a person's approval. */
 export function unknownOutcome(why: string): ToolFailure {
   return failure(
     'INTERRUPTED',
@@ -10,7 +10,7 @@ export function unknownOutcome(why: string): ToolFailure {
   );
 }
 
-/** What the system says where no connection came about: then nothing was sent. */
+/** Error codes of connections that were never established, so nothing was sent. */
 const NOT_REACHED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -26,7 +26,7 @@ const NOT_REACHED: ReadonlySet<string> = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
-/** The first code along the causes of an error that says so. */
+/** Return the first code in `NOT_REACHED` along the error's chain of causes. */
 export function notReachedCode(error: unknown): string | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 6; depth++) {
     const {code, cause, original, errors} = at as Error & {code?: unknown; original?: unknown; errors?: unknown[]};
@@ -36,10 +36,7 @@ export function notReachedCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/**
- * A UUID that follows from the call and the message: sent again, it is recognised. One that a person has edited since is
- * not taken for what was sent before.
- */
+/** Derive a UUID from the call and the message: a resend is recognised, and a message edited since gets a new id. */
 export function uuidOf(name: string, message: readonly (string | undefined)[]): string {
   const hex = createHash('sha256')
     .update(JSON.stringify(['agentdir', name, ...message]))
@@ -48,7 +45,7 @@ export function uuidOf(name: string, message: readonly (string | undefined)[]): 
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** The record of what was sent. That it could not be written changes nothing about that it was sent. */
+/** Record what was sent. A failed write does not make the call fail, because the message is already out. */
 export async function logSent(
   {agent, session, call, outside}: Pick<ToolContext, 'agent' | 'session' | 'call'> & {outside: Outside},
   file: string,

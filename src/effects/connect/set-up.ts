@@ -1,3 +1,4 @@
+import {envValue} from '../../formats/common/values.ts';
 import {SLACK_FILE, SLACK_TOKEN} from '../../formats/connector-settings.ts';
 import type {Settings} from '../../formats/settings.ts';
 import type {ToolName} from '../../policy/tools.ts';
@@ -6,7 +7,6 @@ import type {Outside, ToolFailure} from '../tool/tool.ts';
 
 type Environment = Outside['env'];
 
-/** How Slack is reached. */
 export interface SlackAccess {
   token: string;
   apiUrl: string;
@@ -17,7 +17,7 @@ const SLACK_API = 'https://slack.com/api/';
 
 export function slackAccess({settings: {slack}, env}: Outside): SlackAccess | ToolFailure {
   const name = slack?.token_env ?? SLACK_TOKEN;
-  const token = variable(env, name);
+  const token = envValue(env, name);
   if (token === undefined)
     return failure(
       'FAILED',
@@ -26,25 +26,19 @@ export function slackAccess({settings: {slack}, env}: Outside): SlackAccess | To
   return {token, apiUrl: slack?.api_url ?? SLACK_API, file: slack?.file ?? SLACK_FILE};
 }
 
-/** The files of the inbox that Slack's messages come to. */
+/** Files in `inbox/` that receive messages from Slack. */
 export function slackFiles({slack, webhooks}: Pick<Settings, 'slack' | 'webhooks'>): string[] {
   const received = (webhooks ?? []).filter(({kind}) => kind === 'slack').map(({file}) => file);
   return [...new Set([slack?.file ?? SLACK_FILE, ...received])];
 }
 
-/** Tools that cannot do anything here: models are not offered them. */
+/** Tools that lack their settings here; models are not offered these. */
 export function notSetUp(settings: Settings, env: Environment): ReadonlySet<ToolName> {
-  const none = new Set<ToolName>();
-  const hasToken = variable(env, settings.slack?.token_env ?? SLACK_TOKEN) !== undefined;
-  const hears = settings.webhooks?.some(({kind}) => kind === 'slack') ?? false;
-  if (!hasToken) none.add('slack_send');
-  if (!hasToken && !hears && !settings.slack) none.add('slack_read');
-  if (!settings.mail?.smtp) none.add('email_send');
-  return none;
-}
-
-/** A variable set to nothing is not set. */
-export function variable(env: Environment, name: string): string | undefined {
-  const text = Object.hasOwn(env, name) ? env[name]?.trim() : undefined;
-  return text === '' ? undefined : text;
+  const missing = new Set<ToolName>();
+  const hasToken = envValue(env, settings.slack?.token_env ?? SLACK_TOKEN) !== undefined;
+  const hasWebhook = settings.webhooks?.some(({kind}) => kind === 'slack') ?? false;
+  if (!hasToken) missing.add('slack_send');
+  if (!hasToken && !hasWebhook && !settings.slack) missing.add('slack_read');
+  if (!settings.mail?.smtp) missing.add('email_send');
+  return missing;
 }

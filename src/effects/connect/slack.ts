@@ -5,12 +5,10 @@ import type {SlackAccess} from './set-up.ts';
 
 const MOST_MS = 30_000;
 
-/** What Slack answers, as far as we know it. */
 export type SlackAnswer = Readonly<Record<string, unknown>>;
 
 const NEW_TOKEN = 'a person has to install the app again, set its new token, and restart the daemon';
 
-/** What Slack's own words for a refusal mean to a person. */
 const hints: Readonly<Record<string, string>> = {
   channel_not_found: 'there is no such channel, or the bot cannot see it',
   not_in_channel: 'the bot is not in this channel: a person has to invite it there (/invite)',
@@ -27,8 +25,8 @@ const hints: Readonly<Record<string, string>> = {
 };
 
 /**
- * One request, and no second try by itself: what posts may have been done although no answer came. `posts`: then nobody
- * knows; a failed read is just that.
+ * Send one request without retries: a post may have succeeded although no answer arrived. `posts` marks requests whose
+ * outcome is then unknown; a failed read is a plain failure.
  */
 export async function callSlack(
   {token, apiUrl}: SlackAccess,
@@ -36,7 +34,7 @@ export async function callSlack(
   args: Record<string, unknown>,
   {signal, posts}: {signal: AbortSignal; posts: boolean},
 ): Promise<{answer: SlackAnswer} | ToolFailure> {
-  // Whoever never uses Slack does not load it.
+  // Loaded here, so that homes without Slack never load the client.
   const {WebClient, LogLevel} = await import('@slack/web-api');
   const client = new WebClient(token, {
     slackApiUrl: apiUrl,
@@ -64,7 +62,7 @@ function slackFailure(error: unknown, posts: boolean): ToolFailure {
   };
   const refused = data?.error;
   if (code === 'slack_webapi_platform_error' && refused !== undefined) {
-    // Slack's own trouble: it may have posted all the same.
+    // An internal error of Slack: the message may have been posted anyway.
     if (posts && (refused === 'internal_error' || refused === 'fatal_error'))
       return unknownOutcome(`Slack answers ${refused}`);
     const needed = data?.needed ? ` (${data.needed})` : '';
@@ -82,7 +80,7 @@ function slackFailure(error: unknown, posts: boolean): ToolFailure {
   return posts ? unknownOutcome(why) : failure('FAILED', why);
 }
 
-/** The client would print to where the daemon prints. */
+/** Keep the client from printing to the daemon's terminal. */
 const silent = {
   debug() {},
   info() {},

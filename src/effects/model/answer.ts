@@ -1,7 +1,6 @@
 import type {ChatMessage} from '../../decide/chat.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
 
-/** A tool as a model is offered it. */
 export interface ToolOffer {
   name: string;
   description: string;
@@ -11,51 +10,51 @@ export interface ToolOffer {
 
 export interface ModelRequest {
   agent: string;
-  /** System prompt first; valid for the model (`decide/history.ts`). */
+  /** Starts with the system prompt; valid for the model (`decide/history.ts`). */
   messages: readonly ChatMessage[];
-  /** The session's own messages that these were made from; what the playbook reads. */
+  /** The session's messages from which `messages` was built; the playbook reads these. */
   session: readonly Message[];
   tools: readonly ToolOffer[];
   signal: AbortSignal;
-  /** Text of the answer as it comes. */
+  /** Called with each piece of text as it arrives. */
   onText: (delta: string) => void;
 }
 
-/** As a message has it. */
+/** In the form of the `usage` field of a message. */
 export type ModelUsage = {
   input_tokens: number;
   output_tokens: number;
-  /** Only where the price is known. */
+  /** Absent if the price is unknown. */
   cost_usd?: number;
-  /** The server did not say. */
+  /** True if the server reported no usage. */
   estimated?: boolean;
 };
 
 export interface ReplyCall {
-  /** Never empty, and never twice in a session. */
+  /** Never empty; unique in the session. */
   id: string;
   name: string;
-  /** As the model wrote them; perhaps no JSON. */
+  /** As the model wrote them; may be invalid JSON. */
   arguments: string;
 }
 
 export interface Reply {
   content: string | null;
   calls: readonly ReplyCall[];
-  /** The id of the model that answered, as the server named it; `playbook`. */
+  /** The model id as reported by the server, or `playbook`. */
   model: string;
   usage: ModelUsage | undefined;
-  /** It ends where the server's length limit cut it. */
+  /** True if the server's length limit truncated the answer. */
   cut: boolean;
 }
 
-/** Why an answer did not come, and may come if asked again. */
+/** Reasons for a missing answer that a retry may fix. */
 export type RetryKind = 'busy' | 'server' | 'connection' | 'silence' | 'empty' | 'garbage';
 
 export type Answer =
   | {reply: Reply}
-  /** `after`: milliseconds the server asked to wait. `retry`: what happened, in words. */
+  /** `retry`: what happened, in words. `after`: milliseconds that the server asked to wait. */
   | {retry: string; kind: RetryKind; after: number | undefined}
-  /** Asking again would not help: what is wrong, and what to do, in words. */
+  /** A retry would not help. `failed`: what is wrong; `hint`: how to fix it. */
   | {failed: string; hint: string}
   | {aborted: true};

@@ -1,7 +1,8 @@
 import {randomBytes} from 'node:crypto';
+import {isMap} from '../../formats/common/values.ts';
 import type {Price} from '../../formats/model-choice.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
-import type {ModelUsage, Reply, ReplyCall} from './answer.ts';
+import type {ModelRequest, ModelUsage, Reply, ReplyCall} from './answer.ts';
 
 interface PartialCall {
   id: string;
@@ -9,24 +10,24 @@ interface PartialCall {
   arguments: string;
 }
 
-/** An answer put together from its pieces, or from one whole. Takes anything a server may send. */
+/** Assembles an answer from streamed chunks or from one complete body. Accepts anything a server may send. */
 export class ReplyCollector {
   readonly #onText: (delta: string) => void;
   readonly #calls: PartialCall[] = [];
-  /** By the number the server gives a call. */
+  /** Calls by the index that the server gives them. */
   readonly #byIndex = new Map<unknown, PartialCall>();
   #usage: {input_tokens: number; output_tokens: number} | undefined;
   text = '';
   model: string | undefined;
   finish: string | undefined;
-  /** What the server says went wrong, in the midst of its answer. */
+  /** An error that the server reported in the middle of its answer. */
   error: unknown;
 
   constructor(onText: (delta: string) => void) {
     this.#onText = onText;
   }
 
-  /** Characters. */
+  /** In characters. */
   get size(): number {
     return this.text.length + this.#calls.reduce((sum, call) => sum + call.arguments.length + call.name.length, 0);
   }
@@ -36,49 +37,49 @@ export class ReplyCollector {
   }
 
   addChunk(chunk: unknown): void {
-    if (!isRecord(chunk)) return;
+    if (!isMap(chunk)) return;
     if (chunk.error !== undefined && chunk.error !== null) this.error = chunk.error;
-    // What is longer is no name; half of one might be half a secret.
+    // Anything longer is no model name, and cutting it might leave half a secret.
     if (typeof chunk.model === 'string' && chunk.model !== '' && chunk.model.length <= 200) this.model = chunk.model;
     this.#usage = usageOf(chunk.usage) ?? this.#usage;
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
-    if (!isRecord(choice)) return;
+    if (!isMap(choice)) return;
     if (typeof choice.finish_reason === 'string') this.finish = choice.finish_reason;
-    const part = isRecord(choice.delta) ? choice.delta : choice.message;
-    if (!isRecord(part)) return;
+    const part = isMap(choice.delta) ? choice.delta : choice.message;
+    if (!isMap(part)) return;
     for (const text of [textOf(part.content), textOf(part.refusal)]) {
       if (text === '') continue;
       this.text += text;
       this.#onText(text);
     }
     if (Array.isArray(part.tool_calls))
-      for (const [index, call] of part.tool_calls.entries()) if (isRecord(call)) this.#takeCall(call, index);
+      for (const [index, call] of part.tool_calls.entries()) if (isMap(call)) this.#addCall(call, index);
   }
 
-  #takeCall(piece: Record<string, unknown>, position: number): void {
+  #addCall(piece: Record<string, unknown>, position: number): void {
     const index = piece.index ?? position;
     const id = typeof piece.id === 'string' ? piece.id : '';
     let call = this.#byIndex.get(index);
-    // Some servers number every call 0; then another id is another call.
+    // Some servers give every call the index 0; a new id then means a new call.
     if (!call || (id !== '' && call.id !== '' && id !== call.id)) {
       call = {id, name: '', arguments: ''};
       this.#calls.push(call);
       this.#byIndex.set(index, call);
     }
     if (call.id === '') call.id = id;
-    const {name, arguments: text} = isRecord(piece.function) ? piece.function : {name: undefined, arguments: undefined};
-    // Some send the whole name with each piece.
+    const {name, arguments: text} = isMap(piece.function) ? piece.function : {name: undefined, arguments: undefined};
+    // Some servers repeat the whole name in each chunk.
     if (typeof name === 'string' && name !== call.name) call.name += name;
     if (typeof text === 'string') call.arguments += text;
-    else if (isRecord(text)) call.arguments += JSON.stringify(text);
+    else if (isMap(text)) call.arguments += JSON.stringify(text);
   }
 
   reply(asked: string, price: Price | undefined, session: readonly Message[]): Reply {
-    // What a filter held back does not come by asking for the rest.
+    // Asking for the rest does not bring back filtered content, so a filtered answer does not count as cut.
     const filtered = this.finish === 'content_filter';
     const cut = this.finish === 'length';
     const last = this.#calls.at(-1);
-    // Cut before its arguments: it must not look like a call without any.
+    // A call cut before its arguments must not look like a call without arguments.
     if ((cut || filtered) && last && last.arguments.trim() === '') last.arguments = '{';
     return {
       content: this.text.trim() === '' ? null : this.text,
@@ -94,7 +95,7 @@ export function newCallId(): string {
   return `call_${randomBytes(12).toString('hex')}`;
 }
 
-/** Ids that are missing, or that the session has already, or that nobody could read, are replaced. */
+/** Replace ids that are missing, too long, or already used in the session. */
 function withOwnIds(calls: readonly PartialCall[], session: readonly Message[]): ReplyCall[] {
   if (calls.length === 0) return [];
   const used = new Set<string>();
@@ -112,8 +113,22 @@ function withCost(usage: {input_tokens: number; output_tokens: number}, price: P
   return {...usage, cost_usd: Number(cost.toFixed(8))};
 }
 
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Estimate the usage of a turn whose server reported none, so that limits still apply. */
+export function estimateUsage(
+  {messages, tools}: Pick<ModelRequest, 'messages' | 'tools'>,
+  reply: Reply,
+  price: Price | undefined,
+): ModelUsage {
+  const tokens = (value: unknown) => Math.ceil(JSON.stringify(value).length / CHARACTERS_PER_TOKEN);
+  const usage = {input_tokens: tokens([messages, tools]), output_tokens: tokens([reply.content, reply.calls])};
+  const cost = price && (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1e6;
+  return {...usage, ...(cost !== undefined && {cost_usd: Number(cost.toFixed(6))}), estimated: true};
+}
+
 function usageOf(value: unknown): {input_tokens: number; output_tokens: number} | undefined {
-  if (!isRecord(value)) return undefined;
+  if (!isMap(value)) return undefined;
   const count = (number: unknown) =>
     typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
   const input = count(value.prompt_tokens);
@@ -122,13 +137,9 @@ function usageOf(value: unknown): {input_tokens: number; output_tokens: number} 
   return {input_tokens: input ?? 0, output_tokens: output ?? 0};
 }
 
-/** A text, or the texts in a list of parts. */
+/** Join the text parts of a content list; a plain string is returned as is. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
-  return content.map(part => (isRecord(part) && typeof part.text === 'string' ? part.text : '')).join('');
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return content.map(part => (isMap(part) && typeof part.text === 'string' ? part.text : '')).join('');
 }

@@ -1,30 +1,30 @@
 const field = /^(?:data|event|id|retry)?:/;
-/** As long as the longest of them. */
+/** Length of the longest field name with its colon. */
 const FIELD_LENGTH = 6;
 
-/** Server-sent events, read as they come. What is no such stream at all is kept as `foreign` text. */
+/** Parses server-sent events as they arrive. A body in any other format is kept as `foreign` text. */
 export class Events {
   readonly #decoder = new TextDecoder();
-  /** A line that has not ended. */
+  /** An incomplete line. */
   #rest = '';
   #data: string[] = [];
   #begun = false;
-  /** The text so far, if its first line is none of an event's. */
+  /** The text so far, if its first line is not an event field. */
   foreign: string | undefined;
 
-  /** Characters that are kept. */
+  /** Number of buffered characters. */
   get pending(): number {
     return this.#rest.length + (this.foreign?.length ?? 0) + this.#data.reduce((sum, line) => sum + line.length, 0);
   }
 
-  /** The data of the events that these bytes complete; undefined: there are no more bytes. */
+  /** Return the data of the events that these bytes complete. Undefined marks the end of the stream. */
   read(bytes: Uint8Array | undefined): string[] {
     const text = bytes ? this.#decoder.decode(bytes, {stream: true}) : this.#decoder.decode();
     if (this.foreign !== undefined) {
       this.foreign += text;
       return [];
     }
-    // A long line in many pieces is looked at once only.
+    // Scan a long line that arrives in many pieces only once.
     if (bytes && this.#begun && !/[\r\n]/.test(text) && !this.#rest.endsWith('\r')) {
       this.#rest += text;
       return [];
@@ -46,7 +46,7 @@ export class Events {
       }
     }
     const events: string[] = [];
-    // A return at the very end may be half of a line end.
+    // A CR at the very end may be the first half of a CRLF.
     const lines = text.split(/\r\n|\n|\r(?!$)/);
     this.#rest = isLast ? '' : (lines.pop() ?? '');
     for (const line of lines) {

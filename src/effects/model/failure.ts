@@ -1,10 +1,9 @@
+import {isMap} from '../../formats/common/values.ts';
 import type {ServerChoice} from '../../formats/model-choice.ts';
 import {makeRedactor, type Redactor} from '../../policy/redact/redact.ts';
 import type {Answer} from './answer.ts';
-import {isRecord} from './collect.ts';
 import {hostOf} from './server.ts';
 
-/** What a server answered instead of an answer. */
 export interface Refusal {
   status: number | undefined;
   message: string;
@@ -14,16 +13,16 @@ export interface Refusal {
   headers: Headers | undefined;
 }
 
-/** Undefined: no server answered. By shape and not by class, so that the SDK need not be loaded for it. */
+/** Undefined: no server answered. Checks the shape rather than the class, so that the SDK need not be loaded. */
 export function refusalOf(error: unknown): Refusal | undefined {
-  if (!isRecord(error)) return undefined;
+  if (!isMap(error)) return undefined;
   const text = (value: unknown) =>
     typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
   const code = text(error.code);
   const status = typeof error.status === 'number' ? error.status : Number(code);
   return {
     status: Number.isInteger(status) && status >= 100 && status < 600 ? status : undefined,
-    message: text(isRecord(error.error) ? error.error.message : undefined) ?? text(error.message) ?? '',
+    message: text(isMap(error.error) ? error.error.message : undefined) ?? text(error.message) ?? '',
     code,
     type: text(error.type),
     param: text(error.param),
@@ -31,7 +30,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
   };
 }
 
-/** What became of a call whose server refused it, by status and by what it says. */
+/** Translate an error response into an answer, by status and message. */
 export function answerToRefusal(refusal: Refusal, choice: ServerChoice, model: string | undefined): Answer {
   const {status, code, type} = refusal;
   const where = hostOf(choice);
@@ -81,17 +80,16 @@ export function answerToRefusal(refusal: Refusal, choice: ServerChoice, model: s
 const tooLong = /context_length|context length|maximum context|context window|prompt is too long|too many tokens/i;
 
 function isTooLong({status, code, message}: Refusal): boolean {
-  // Busy is busy, unless this one request is more than may be sent in a minute.
+  // 429 means busy, unless this single request exceeds the limit per minute.
   if (status === 429) return /request too large/i.test(message);
   return status === 413 || tooLong.test(`${code} ${message}`);
 }
 
 const unsafe = /CERT|TLS|SSL|SELF_SIGNED|ISSUER/;
 
-/** What became of a call that no server answered. */
 export function answerToBrokenConnection(error: unknown, choice: ServerChoice): Answer {
   const causes: Record<string, unknown>[] = [];
-  for (let cause = error; isRecord(cause) && causes.length < 5; cause = cause.cause) causes.push(cause);
+  for (let cause = error; isMap(cause) && causes.length < 5; cause = cause.cause) causes.push(cause);
   const codes = causes.map(cause => String(cause.code ?? '')).filter(code => code !== '');
   const code = codes.at(-1);
   const last = causes.at(-1);
@@ -122,7 +120,7 @@ const known: Record<string, string> = {
 
 const DAY_MS = 86_400_000;
 
-/** Milliseconds that a server asks to wait, told as milliseconds, seconds or a date; at most a day. */
+/** Milliseconds that a server asks to wait, given in milliseconds, seconds or as a date; at most a day. */
 function retryAfter(headers: Headers | undefined, now = Date.now()): number | undefined {
   const ms = Number(headers?.get('retry-after-ms') || Number.NaN);
   if (ms >= 0) return Math.min(Math.ceil(ms), DAY_MS);
@@ -132,7 +130,7 @@ function retryAfter(headers: Headers | undefined, now = Date.now()): number | un
   return Number.isNaN(wait) ? undefined : Math.min(Math.max(0, Math.ceil(wait)), DAY_MS);
 }
 
-/** One line of what a server says, at most this long. The key first: half of one is still a secret. */
+/** Shorten a server's message to one line. The key is redacted first: half a key is still a secret. */
 function short(text: string, {apiKey}: ServerChoice): string {
   const line = withoutKey(text, apiKey)
     .slice(0, 10_000)
@@ -149,10 +147,10 @@ function redactorFor(key: string | undefined): Redactor {
   return last.redactor;
 }
 
-/** Servers repeat keys in their errors, whole or in part, as they are or encoded. */
+/** Redact the key: servers repeat it in their errors, whole or in part, plain or encoded. */
 export function withoutKey(text: string, key: string | undefined): string {
   const whole = redactorFor(key).text(text);
-  // Here a short one counts as well, unless it is something like "x", put there because something had to be.
+  // Short keys are redacted too, except placeholders such as "x".
   const plain = key !== undefined && key.length >= 4 ? whole.replaceAll(key, '[redacted: key]') : whole;
   return plain.replace(/\bsk-[\w*.-]{4,}/g, '[redacted: key]');
 }

@@ -5,7 +5,7 @@ import {askOpenAI} from './openai.ts';
 import {askPlaybook} from './playbook.ts';
 import {baseUrlOf, type Fetch, Server} from './server.ts';
 
-/** All models there are, and the connections to their servers. */
+/** Dispatches requests to the playbook or to model servers, and keeps the connections. */
 export class Models {
   readonly #fetch: Fetch;
   readonly #servers = new Map<string, Server>();

@@ -13,30 +13,25 @@ export async function askOpenAI(server: Server, choice: ServerChoice, request: M
       failed: 'the base URL of the model is no http or https URL without a name and password in it',
       hint: 'correct base_url in agentdir.yaml, or OPENAI_BASE_URL, then set "status: active" in the session to try again',
     };
-  const patience = new SilenceTimer(choice.silenceMs);
+  const timer = new SilenceTimer(choice.silenceMs);
   let abort = () => {};
   const aborted = new Promise<Answer>(resolve => {
     abort = () => {
       resolve({aborted: true});
-      patience.stop();
+      timer.stop();
     };
   });
   request.signal.addEventListener('abort', abort, {once: true});
   try {
-    const answer = await Promise.race([aborted, ask(server, choice, request, patience)]);
+    const answer = await Promise.race([aborted, ask(server, choice, request, timer)]);
     return cleaned(answer, choice.apiKey);
   } finally {
-    patience.end();
+    timer.end();
     request.signal.removeEventListener('abort', abort);
   }
 }
 
-async function ask(
-  server: Server,
-  choice: ServerChoice,
-  request: ModelRequest,
-  patience: SilenceTimer,
-): Promise<Answer> {
+async function ask(server: Server, choice: ServerChoice, request: ModelRequest, timer: SilenceTimer): Promise<Answer> {
   let model = choice.id;
   try {
     model ??= firstForChat(await server.models());
@@ -45,22 +40,22 @@ async function ask(
         failed: `${hostOf(choice)} lists no model`,
         hint: 'name one: default_model in agentdir.yaml, or OPENAI_MODEL, then set "status: active" in the session',
       };
-    return await readAnswer(await send(server, model, request, patience), choice, model, request, patience);
+    return await readAnswer(await send(server, model, request, timer), choice, model, request, timer);
   } catch (error) {
     if (request.signal.aborted) return {aborted: true};
-    if (patience.isOver || isTimeout(error)) return silence(choice);
+    if (timer.isOver || isTimeout(error)) return silence(choice);
     const refusal = refusalOf(error);
     if (refusal?.status === undefined) return answerToBrokenConnection(error, choice);
     const answer = answerToRefusal(refusal, choice, model);
-    if (refusal.status === 404 && 'failed' in answer) return await afterNotFound(server, choice, answer, patience);
+    if (refusal.status === 404 && 'failed' in answer) return await afterNotFound(server, choice, answer, timer);
     return answer;
   }
 }
 
-async function send(server: Server, model: string, request: ModelRequest, patience: SilenceTimer): Promise<Response> {
+async function send(server: Server, model: string, request: ModelRequest, timer: SilenceTimer): Promise<Response> {
   const client = await server.client();
-  // Loading the client took its time; the server has not been asked yet.
-  patience.heard(true);
+  // Loading the client took time; the server has not been asked yet.
+  timer.heard(true);
   const post = (usage: boolean) =>
     client.chat.completions
       .create(
@@ -73,10 +68,10 @@ async function send(server: Server, model: string, request: ModelRequest, patien
             ? {tools: request.tools.map(tool => ({type: 'function' as const, function: {...tool}}))}
             : {}),
         },
-        {signal: patience.signal},
+        {signal: timer.signal},
       )
       .asResponse();
-  if (server.tellsNoUsage) return post(false);
+  if (server.rejectsUsageOption) return post(false);
   try {
     return await post(true);
   } catch (error) {
@@ -85,23 +80,23 @@ async function send(server: Server, model: string, request: ModelRequest, patien
       (refusal?.status === 400 || refusal?.status === 422) &&
       /stream_options|include_usage/.test(`${refusal.param} ${refusal.message}`);
     if (!unknown) throw error;
-    server.tellsNoUsage = true;
+    server.rejectsUsageOption = true;
     return post(false);
   }
 }
 
-/** No model of that name: say which there are. One that we took from the server's list: ask for the list again. */
+/** List the available models in the hint. If we chose the model from the server's list, ask for the list again. */
 async function afterNotFound(
   server: Server,
   choice: ServerChoice,
   answer: {failed: string; hint: string},
-  patience: SilenceTimer,
+  timer: SilenceTimer,
 ): Promise<Answer> {
   if (choice.id === undefined) {
     server.forgetModels();
     return {retry: answer.failed, kind: 'server', after: undefined};
   }
-  patience.heard(true);
+  timer.heard(true);
   const models = await server.models().catch((): string[] => []);
   if (models.length === 0 || models.includes(choice.id)) return answer;
   const some = models.slice(0, 5).join(', ');
@@ -122,7 +117,7 @@ function silence(choice: ServerChoice): Answer {
   return {retry: `${hostOf(choice)} said nothing for ${seconds} s`, kind: 'silence', after: undefined};
 }
 
-/** Of the SDK's own making: only when it asks for the list of models, or Node's patience ends before ours. */
+/** A timeout of the SDK or of Node: while listing models, or when Node's limit is shorter than ours. */
 function isTimeout(error: unknown): boolean {
   return (
     error instanceof Error &&

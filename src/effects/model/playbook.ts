@@ -1,10 +1,11 @@
+import {isMap} from '../../formats/common/values.ts';
 import type {Playbook, PlaybookRule} from '../../formats/playbook.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
 import {looseMatch} from '../../policy/command/words.ts';
 import type {Answer, ModelRequest} from './answer.ts';
-import {isRecord, newCallId} from './collect.ts';
+import {newCallId} from './collect.ts';
 
-/** What more a message holds is not looked at by a rule's pattern, which may take the square of this in steps. */
+/** A rule's pattern sees this many characters of a message; a pattern may take quadratic time. */
 const MAX_MATCHED_TEXT = 100_000;
 
 const noRule = `No rule of a playbook fits this message. I am the built-in playbook, a script and not an AI. For a real
@@ -15,7 +16,7 @@ interface Words {
   calls: {name: string; arguments: string}[];
 }
 
-/** The built-in model: the first rule that matches the last message answers. It remembers nothing but the session. */
+/** The built-in model: the first rule that matches the last message answers. Its only state is the session. */
 export function askPlaybook(request: ModelRequest, playbooks: readonly Playbook[]): Answer {
   if (request.signal.aborted) return {aborted: true};
   const {session, agent} = request;
@@ -42,7 +43,7 @@ function firstMatch(playbooks: readonly Playbook[], session: readonly Message[],
   return undefined;
 }
 
-/** What a rule answers to the first `length` messages; undefined if it does not match. */
+/** Answer of a rule to the first `length` messages; undefined if the rule does not match. */
 function answerOf(rule: PlaybookRule, session: readonly Message[], length: number, agent: string): Words | undefined {
   const message = session[length - 1];
   const captures = capturesOf(rule.when, message, session, length, agent);
@@ -92,7 +93,7 @@ function patternOf(source: string): RegExp {
   return pattern;
 }
 
-/** The tool whose result a message is. */
+/** Name of the tool that produced a result message. */
 function toolOf(message: Message | undefined, session: readonly Message[], length: number): string | undefined {
   if (message?.role !== 'tool_result') return undefined;
   for (let index = length - 1; index >= 0; index--) {
@@ -106,13 +107,12 @@ function successOf(message: Message | undefined): boolean | undefined {
   if (message?.role !== 'tool_result') return undefined;
   try {
     const result: unknown = JSON.parse(message.content ?? '');
-    return isRecord(result) && typeof result.success === 'boolean' ? result.success : undefined;
+    return isMap(result) && typeof result.success === 'boolean' ? result.success : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whether an answer in the session is what this rule gave to the message above it. */
 function answeredBefore(rule: PlaybookRule, session: readonly Message[], agent: string): boolean {
   return session.some((message, index) => {
     if (message.role !== 'assistant' || message.model !== 'playbook') return false;
@@ -127,7 +127,7 @@ function answeredBefore(rule: PlaybookRule, session: readonly Message[], agent: 
   });
 }
 
-/** `{{ name }}` is filled in where the name is known; anything else in braces stays. */
+/** Replace `{{ name }}` for known names; leave other braces alone. */
 function fill(text: string, values: Record<string, string>): string {
   return text.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name: string) =>
     Object.hasOwn(values, name) ? (values[name] ?? whole) : whole,
@@ -137,6 +137,6 @@ function fill(text: string, values: Record<string, string>): string {
 function fillAll(value: unknown, values: Record<string, string>): unknown {
   if (typeof value === 'string') return fill(value, values);
   if (Array.isArray(value)) return value.map(item => fillAll(item, values));
-  if (!isRecord(value)) return value;
+  if (!isMap(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fillAll(item, values)]));
 }

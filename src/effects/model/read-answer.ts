@@ -1,27 +1,28 @@
+import {isMap} from '../../formats/common/values.ts';
 import type {ServerChoice} from '../../formats/model-choice.ts';
 import type {Answer, ModelRequest, RetryKind} from './answer.ts';
-import {isRecord, ReplyCollector} from './collect.ts';
+import {ReplyCollector} from './collect.ts';
 import {Events} from './events.ts';
 import {answerToRefusal, refusalOf} from './failure.ts';
 import {hostOf} from './server.ts';
 import type {SilenceTimer} from './silence-timer.ts';
 
-/** In characters. Beyond this an answer is no answer. */
+/** Maximum size of an answer, in characters. */
 const LARGEST = 8_000_000;
-/** What may follow the end of an answer is only its usage. */
+/** Only the usage may follow the end of an answer. */
 const AFTER_THE_END_MS = 2000;
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
-/** How the reading ended: by the server's own word, by the end of the connection, or by something that is no answer. */
+/** How reading ended: the server said so, the connection closed, the body is no answer, or it is too large. */
 type End = 'said' | 'closed' | 'garbage' | 'too much';
 
-/** Read a stream of events, or a whole answer from a server that does not stream. Throws if the connection breaks. */
+/** Read a stream of events, or a complete body from a server that does not stream. Throws if the connection breaks. */
 export async function readAnswer(
   response: Response,
   choice: ServerChoice,
   model: string,
   request: ModelRequest,
-  patience: SilenceTimer,
+  timer: SilenceTimer,
 ): Promise<Answer> {
   const reader = (response.body ?? new Blob([]).stream()).getReader() as Reader;
   const found = new ReplyCollector(text => {
@@ -29,9 +30,9 @@ export async function readAnswer(
   });
   let end: End;
   try {
-    end = await readInto(found, reader, patience);
+    end = await readInto(found, reader, timer);
   } catch (error) {
-    // The answer is whole: its usage is not worth another call.
+    // The answer is complete; missing usage is not worth another call.
     if (found.finish === undefined || request.signal.aborted) throw error;
     end = 'closed';
   }
@@ -40,26 +41,26 @@ export async function readAnswer(
   return conclude(found, end, choice) ?? {reply: found.reply(model, choice.price, request.session)};
 }
 
-async function readInto(found: ReplyCollector, reader: Reader, patience: SilenceTimer): Promise<End> {
+async function readInto(found: ReplyCollector, reader: Reader, timer: SilenceTimer): Promise<End> {
   const events = new Events();
   for (;;) {
     const {value, done} = await reader.read();
     const data = events.read(done ? undefined : value);
-    patience.heard(data.length > 0 || events.foreign !== undefined);
+    timer.heard(data.length > 0 || events.foreign !== undefined);
     for (const text of data) {
       if (text.startsWith('[DONE]')) return 'said';
-      // An event that the end of the connection cut off is none.
-      if (!takeJson(found, text)) return done ? 'closed' : 'garbage';
+      // The connection closed in the middle of this event.
+      if (!addJson(found, text)) return done ? 'closed' : 'garbage';
       if (found.error !== undefined) return 'closed';
     }
-    if (done && events.foreign !== undefined) return takeJson(found, events.foreign) ? 'said' : 'garbage';
+    if (done && events.foreign !== undefined) return addJson(found, events.foreign) ? 'said' : 'garbage';
     if (done) return 'closed';
-    if (found.finish !== undefined) patience.hurry(AFTER_THE_END_MS);
+    if (found.finish !== undefined) timer.hurry(AFTER_THE_END_MS);
     if (events.pending + found.size > LARGEST) return 'too much';
   }
 }
 
-function takeJson(found: ReplyCollector, text: string): boolean {
+function addJson(found: ReplyCollector, text: string): boolean {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -70,12 +71,12 @@ function takeJson(found: ReplyCollector, text: string): boolean {
   return true;
 }
 
-/** What became of it, unless it is a reply. */
+/** Return the failure that the end means, or undefined if there is a reply. */
 function conclude(found: ReplyCollector, end: End, choice: ServerChoice): Answer | undefined {
   const where = hostOf(choice);
   const retry = (words: string, kind: RetryKind): Answer => ({retry: `${where} ${words}`, kind, after: undefined});
   if (found.error !== undefined) {
-    const refusal = refusalOf(isRecord(found.error) ? found.error : {message: String(found.error)});
+    const refusal = refusalOf(isMap(found.error) ? found.error : {message: String(found.error)});
     if (refusal) return answerToRefusal(refusal, choice, found.model ?? choice.id);
   }
   if (end === 'too much') return retry('answered with more than anyone can read', 'garbage');
@@ -95,7 +96,7 @@ function conclude(found: ReplyCollector, end: End, choice: ServerChoice): Answer
 
 const DRAIN_MS = 250;
 
-/** A connection is used again only if its answer was read to the end. Nobody waits for that. */
+/** Read the rest in the background: a connection is reused only if its response was read to the end. */
 function drain(reader: Reader): void {
   const timer = setTimeout(() => void reader.cancel().catch(() => {}), DRAIN_MS);
   timer.unref();

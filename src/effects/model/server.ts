@@ -1,30 +1,30 @@
 import type {OpenAI} from 'openai';
+import {isMap} from '../../formats/common/values.ts';
 import type {ServerChoice} from '../../formats/model-choice.ts';
-import {isRecord} from './collect.ts';
 
 export type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 const OPENAI = 'https://api.openai.com/v1';
-/** Our own patience ends sooner. */
+/** The longest timer Node allows; our own silence timer fires first. */
 const NEVER_MS = 2 ** 31 - 1;
 
 export function baseUrlOf(choice: ServerChoice): string {
   return choice.baseURL ?? OPENAI;
 }
 
-/** The server's name for people; never what else its URL may hold. */
+/** Host name for messages; never shows the rest of the URL. */
 export function hostOf(choice: ServerChoice): string {
   return URL.canParse(baseUrlOf(choice)) ? new URL(baseUrlOf(choice)).host : 'the server';
 }
 
-/** A server, as one key sees it: one client, which keeps connections open. */
+/** A model server as seen by one API key. The client keeps connections open. */
 export class Server {
   readonly #choice: ServerChoice;
   readonly #fetch: Fetch;
   #client: Promise<OpenAI> | undefined;
   #models: Promise<string[]> | undefined;
-  /** It does not know `stream_options`. */
-  tellsNoUsage = false;
+  /** The server rejects `stream_options`. */
+  rejectsUsageOption = false;
 
   constructor(choice: ServerChoice, fetch: Fetch) {
     this.#choice = choice;
@@ -36,7 +36,7 @@ export class Server {
     return this.#client;
   }
 
-  /** The ids of its models, asked for once. */
+  /** Ids of the server's models; requested once. */
   models(): Promise<string[]> {
     if (!this.#models) {
       const asked = this.#askModels();
@@ -54,11 +54,11 @@ export class Server {
     const client = await this.client();
     const signal = AbortSignal.timeout(Math.min(this.#choice.silenceMs, 30_000));
     const list: unknown = await client.get('/models', {signal});
-    const data: unknown[] = isRecord(list) && Array.isArray(list.data) ? list.data : [];
-    return data.flatMap(model => (isRecord(model) && typeof model.id === 'string' ? [model.id] : []));
+    const data: unknown[] = isMap(list) && Array.isArray(list.data) ? list.data : [];
+    return data.flatMap(model => (isMap(model) && typeof model.id === 'string' ? [model.id] : []));
   }
 
-  /** The SDK is loaded here, when a model is first called: it takes longer to load than most commands to run. */
+  /** Load the SDK at the first call: loading it takes longer than most commands run. */
   async #makeClient(): Promise<OpenAI> {
     const {OpenAI} = await import('openai');
     const {apiKey, baseURL} = this.#choice;
@@ -66,7 +66,7 @@ export class Server {
       apiKey: apiKey ?? 'none',
       adminAPIKey: null,
       baseURL: baseUrlOf(this.#choice),
-      // The person's organisation is OpenAI's business only.
+      // Only OpenAI may see the organisation and project.
       ...(baseURL === undefined ? {} : {organization: null, project: null}),
       ...(apiKey === undefined ? {defaultHeaders: {Authorization: null}} : {}),
       maxRetries: 0,
@@ -77,7 +77,7 @@ export class Server {
   }
 }
 
-/** The SDK looks for an error's text in one place, where some servers do not write it. */
+/** Move an error's text to where the SDK looks for it; some servers put it elsewhere. */
 async function readably(asked: Promise<Response>): Promise<Response> {
   const response = await asked;
   if (response.ok) return response;
@@ -88,10 +88,10 @@ async function readably(asked: Promise<Response>): Promise<Response> {
   let error: unknown = {message: text};
   try {
     const body: unknown = JSON.parse(text);
-    const found = isRecord(body) ? (body.error ?? body.detail ?? body) : body;
-    error = isRecord(found) ? found : {message: typeof found === 'string' ? found : JSON.stringify(found)};
+    const found = isMap(body) ? (body.error ?? body.detail ?? body) : body;
+    error = isMap(found) ? found : {message: typeof found === 'string' ? found : JSON.stringify(found)};
   } catch {
-    // A page, or nothing.
+    // An HTML page or an empty body.
   }
   return new Response(JSON.stringify({error}), {status, headers: kept});
 }

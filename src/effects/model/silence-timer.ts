@@ -1,19 +1,16 @@
-/** A server that sends nothing but signs of life may do so this many times as long as one that is silent. */
+/** A server that sends keep-alives but no progress may go on for this many times the silence limit. */
 const SIGNS_OF_LIFE = 10;
-/** A timer that comes so much too late means that this process was busy, and may not have read what has come. */
+/** A timer that fires this late means that this process was busy and may not have read what arrived. */
 const LATE_MS = 50;
 const MOST_EXTENSIONS = 10;
 
-/**
- * How long a server is listened to: aborts `signal` when it has been silent too long. It is the server's silence that
- * counts, not that of a process which has had no time to read.
- */
+/** Aborts `signal` when a server has been silent too long. Time in which this process could not read does not count. */
 export class SilenceTimer {
   readonly #controller = new AbortController();
   #ms: number;
   #timer: NodeJS.Timeout | undefined;
   #waits = 0;
-  /** When the server was last heard, or was given more time because this process was late. */
+  /** When the server was last heard, or was granted more time because this process was late. */
   #since = performance.now();
   #progress = performance.now();
   #extensions = 0;
@@ -29,7 +26,7 @@ export class SilenceTimer {
     return this.#controller.signal;
   }
 
-  /** Something came; `progress`: a part of the answer. */
+  /** Something arrived. `progress`: it was a part of the answer. */
   heard(progress: boolean): void {
     if (this.#ended) return;
     const now = performance.now();
@@ -39,7 +36,7 @@ export class SilenceTimer {
     else this.#wait(this.#ms);
   }
 
-  /** From now on it may be silent for this long at most. */
+  /** Reduce the allowed silence to `ms`. */
   hurry(ms: number): void {
     if (this.#ended || ms >= this.#ms) return;
     this.#ms = ms;
@@ -72,7 +69,7 @@ export class SilenceTimer {
       this.#wait(Math.min(late, this.#ms));
       return;
     }
-    // Timers come before reading: what has come meanwhile is read first, and then it is heard.
+    // Timers run before reads: let pending data be read first; it counts as heard.
     const since = this.#since;
     setImmediate(() =>
       setImmediate(() => {

@@ -5,24 +5,23 @@ import {haveCopies} from './devices.ts';
 import {systemPath} from './environment.ts';
 import {signal} from './processes.ts';
 
-/** The bubblewrap of this machine. */
 export interface Bubblewrap {
   path: string;
   version: string;
-  /** It can forbid further user namespaces inside: from 0.8 on, and not where it is installed setuid. */
+  /** Whether it can forbid nested user namespaces: since 0.8, and not if installed setuid. */
   disableUserns: boolean;
-  /** There are devices for confined programs of root. */
+  /** Whether device copies exist for programs confined as root (`devices.ts`). */
   deviceCopies: boolean;
 }
 
-/** There is one, and it cannot be used: why. */
+/** Bubblewrap is installed, but unusable. */
 export interface NoBubblewrap {
   problem: string;
 }
 
 let known: Promise<Bubblewrap | NoBubblewrap | undefined> | undefined;
 
-/** Undefined: not installed. One that can be used is known from then on, else it is looked for again at the next call. */
+/** Undefined: not installed. A usable one is cached; otherwise the next call searches again. */
 export async function findBubblewrap(): Promise<Bubblewrap | NoBubblewrap | undefined> {
   const looking = known ?? look();
   known = looking;
@@ -31,7 +30,7 @@ export async function findBubblewrap(): Promise<Bubblewrap | NoBubblewrap | unde
   return found;
 }
 
-/** Where it may be: on the system's path, unless the person who started us named it. */
+/** Candidate paths: on the system path, unless AGENTDIR_BWRAP names one. */
 function places(): string[] {
   const named = process.env.AGENTDIR_BWRAP;
   return named ? [named] : systemPath.map(folder => join(folder, 'bwrap'));
@@ -60,7 +59,7 @@ async function look(): Promise<Bubblewrap | NoBubblewrap | undefined> {
 
 const patienceMs = 6000;
 
-/** Not waited for any longer than that, whatever it is. */
+/** Kill and give up on a program that does not answer within `patienceMs`. */
 function askVersion(path: string): Promise<string | NoBubblewrap> {
   return new Promise(resolve => {
     const child = spawn(path, ['--version'], {env: {}, detached: true, stdio: ['ignore', 'pipe', 'ignore']});

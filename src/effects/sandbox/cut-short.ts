@@ -2,12 +2,11 @@ import type {RunRequest, RunResult} from './request.ts';
 
 type Why = Exclude<RunResult['how'], 'ended' | 'failed'>;
 
-/** Why a run is to end before its programs do; the first reason counts. */
+/** Ends a run before its programs do. The first reason wins. */
 export interface CutShort {
   why: () => Why | undefined;
   happened: Promise<void>;
   now: (why: Why) => void;
-  /** Neither time nor the caller cuts it short any more. */
   over: () => void;
 }
 

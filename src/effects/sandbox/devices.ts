@@ -5,15 +5,15 @@ import {promisify} from 'node:util';
 import {systemPath} from './environment.ts';
 
 /**
- * Confined programs of root are root, too, as far as files are concerned: a `chmod` of /dev/null inside would take it
- * from the whole machine. So theirs are copies, here; made once, and put right before each run.
+ * Programs confined as root keep root's rights over files: `chmod /dev/null` inside would break it for the whole
+ * machine. They get copies of the devices in this folder, created once and reset before each run.
  */
 const folder = '/dev/agentdir';
 const numbers = {null: 3, zero: 5, full: 7, random: 8, urandom: 9};
 
 let known: Promise<boolean> | undefined;
 
-/** Whether there are copies for root; others need none. False also where devices cannot be made. */
+/** Whether device copies exist. Only root needs copies; false also where devices cannot be created. */
 export function haveCopies(): Promise<boolean> {
   known ??= process.getuid?.() === 0 ? make().catch(() => false) : Promise.resolve(false);
   return known;
@@ -23,13 +23,13 @@ async function make(): Promise<boolean> {
   mkdirSync(folder, {recursive: true, mode: 0o755});
   const missing = Object.entries(numbers).filter(([name]) => !lstatSync(join(folder, name), {throwIfNoEntry: false}));
   const env = {PATH: systemPath.join(':')};
-  // Another daemon may have made it meanwhile.
+  // Another daemon may have created the device meanwhile.
   for (const [name, minor] of missing)
     await promisify(execFile)('mknod', [join(folder, name), 'c', '1', String(minor)], {env}).catch(() => {});
   return Object.keys(numbers).every(name => lstatSync(join(folder, name)).isCharacterDevice());
 }
 
-/** Bubblewrap's arguments that put the copies in place. A terminal there is not: it cannot be opened. */
+/** Bubblewrap arguments that mount the copies. /dev/tty is made read-only, so it cannot be opened. */
 export function coverDevices(): string[] {
   return [
     ...Object.keys(numbers).flatMap(name => {
@@ -43,7 +43,7 @@ export function coverDevices(): string[] {
 
 let nothing: number | undefined;
 
-/** An open /dev/null, for programs to read from. */
+/** An open /dev/null, as stdin for programs. */
 export async function nullDevice(): Promise<number> {
   const path = (await haveCopies()) ? join(folder, 'null') : '/dev/null';
   nothing ??= openSync(path, 'r+');

@@ -1,24 +1,32 @@
+import {createHash} from 'node:crypto';
 import {homedir, userInfo} from 'node:os';
 import {dirname} from 'node:path';
 
-/** Where programs are looked for: nothing here can be written by an agent. */
+/** Search path for programs. Agents cannot write any of these folders. */
 export const systemPath = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'] as const;
 
-/** Every process of a call has the call's mark under this name: `endLeftovers` finds it there. */
+/** Environment variable that carries the call's mark in every process of a call; `endLeftovers` searches for it. */
 export const markName = 'AGENTDIR_CALL';
 
-/** In the sandbox it is also an empty folder: nobody there can undo it, and the mounts of each process tell of it outside. */
+/** Identifies the processes of a call: unique per run of the daemon, session and call. */
+export function markOf(run: string, session: string, call: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([run, session, call]))
+    .digest('hex')
+    .slice(0, 32);
+}
+
+/** Empty folder that marks a sandbox: programs inside cannot remove it, and outside it shows up in their mountinfo. */
 export function markMount(mark: string): string {
   return `/run/agentdir/${encodeURIComponent(mark)}`;
 }
 
-/** In the sandbox: a folder of the private /tmp. */
 export const confinedHome = '/tmp/home';
 
 /**
- * Git runs programs that the repository's own configuration names, and an agent can lay out a repository of plain
- * files. These settings come after every file and win over them. What a repository can name freely (filters, diff and
- * merge drivers, aliases) has no setting that turns all of it off: outside the sandbox, git is for a person to approve.
+ * Git runs programs that a repository's own configuration names, and an agent can lay out a repository of plain files.
+ * These settings override every configuration file. Filters, diff and merge drivers and aliases have arbitrary names,
+ * so no setting turns them all off: outside the sandbox, git needs a person's approval.
  */
 const gitSettings: readonly (readonly [string, string])[] = [
   ['safe.bareRepository', 'explicit'],
@@ -35,7 +43,7 @@ const gitSettings: readonly (readonly [string, string])[] = [
   ['protocol.ext.allow', 'never'],
 ];
 
-/** What the programs of a call see but for PATH, built from nothing: of the daemon's own environment only what `host` must have. */
+/** Environment of a call's programs, except PATH. Inherits from the daemon only what `host` needs. */
 export function environment(call: {workspace: string; mark: string; confined: boolean}): Record<string, string> {
   return {
     LANG: 'C.UTF-8',
@@ -47,7 +55,7 @@ export function environment(call: {workspace: string; mark: string; confined: bo
   };
 }
 
-/** Programs such as docker find their settings by these. */
+/** Programs such as docker find their settings through these variables. */
 function host(): Record<string, string> {
   const runtime = process.env.XDG_RUNTIME_DIR;
   return {HOME: homedir(), ...user(), ...(runtime ? {XDG_RUNTIME_DIR: runtime} : {})};

@@ -4,15 +4,14 @@ import {systemPath} from './environment.ts';
 import {within} from './profile.ts';
 import {systemMounts} from './system-mounts.ts';
 
-/** Where a command name leads. */
 export interface FoundProgram {
-  /** Absolute, as it was found: this is what is started. */
+  /** Absolute, as found; this path is started. */
   place: string;
   /** Absolute, links resolved. */
   path: string;
-  /** It lies where an agent can write: in the home, the workspace, or a folder that everybody may write. */
+  /** An agent can write it: it lies in the home, the workspace, or a world-writable folder. */
   unsafe: boolean;
-  /** It cannot be started: a folder, or a file that is not executable. */
+  /** A folder, or a file that is not executable. */
   notExecutable: boolean;
 }
 
@@ -22,13 +21,12 @@ export interface ProgramSearch {
   confined: boolean;
 }
 
-/** The daemon's own PATH as it was at the start: programs of the host may lie there too, such as docker's. */
+/** The daemon's PATH at startup: host programs such as docker may be there. */
 const startPath = (process.env.PATH ?? '').split(':').filter(folder => isAbsolute(folder));
 
 /**
- * Looked up on a fixed PATH, a name with a slash relative to the workspace; undefined: there is no such program. On the
- * host the daemon's own PATH follows, without folders in the home or that others may write. In the sandbox only what
- * can be seen there is found.
+ * Search a fixed PATH; a name with a slash is relative to the workspace. On the host the daemon's own PATH follows,
+ * without folders in the home and folders that others may write. In the sandbox only visible programs are found.
  */
 export function findProgram(name: string, where: ProgramSearch): FoundProgram | undefined {
   if (name === '' || name.includes('\0')) return undefined;
@@ -42,15 +40,16 @@ export function findProgram(name: string, where: ProgramSearch): FoundProgram | 
   return second;
 }
 
-/** Where programs are looked for, by us and by what a person approved. */
+/** PATH of a program, confined or on the host. */
 export function programFolders({home, confined}: Omit<ProgramSearch, 'workspace'>): readonly string[] {
   if (confined) return systemPath;
   const ours = real(home) ?? home;
+  const system: readonly string[] = systemPath;
   const isSafe = (folder: string) => !within(real(folder) ?? folder, ours) && !writableByOthers(folder);
-  return [...systemPath, ...startPath.filter(folder => !isSystem(folder) && isSafe(folder))];
+  return [...system, ...startPath.filter(folder => !system.includes(folder) && isSafe(folder))];
 }
 
-/** Whether agents could write a path, or put something there. */
+/** Whether agents could write a path, or create a file there. */
 export function isUnsafe(path: string, where: ProgramSearch): boolean {
   const place = resolve(where.workspace, path);
   if ([where.home, where.workspace].some(folder => within(place, folder))) return true;
@@ -65,7 +64,7 @@ function look(place: string, where: ProgramSearch): FoundProgram | undefined {
   return {place, path, unsafe: unsafe(path, where), notExecutable: !stat.isFile() || !executable(path)};
 }
 
-/** Inside there are the system's folders and the workspace. */
+/** The sandbox contains the system folders and the workspace. */
 function visible(path: string, where: ProgramSearch): boolean {
   const workspace = real(where.workspace) ?? where.workspace;
   if (within(path, workspace)) return true;
@@ -75,22 +74,17 @@ function visible(path: string, where: ProgramSearch): boolean {
 
 function unsafe(path: string, where: ProgramSearch): boolean {
   if ([where.home, where.workspace].some(folder => within(path, real(folder) ?? folder))) return true;
-  // Whoever may write a folder above it can put another in its place.
+  // Whoever can write a parent folder can replace the program.
   for (let at = path; at !== '/'; at = dirname(at)) if ((statSync(at).mode & 0o002) !== 0) return true;
   return false;
 }
 
-/** By somebody who is neither root nor the daemon's own user. */
 function writableByOthers(path: string): boolean {
   const stat = statSync(path, {throwIfNoEntry: false});
   if (!stat) return true;
   const ours = stat.uid === 0 || stat.uid === process.getuid?.();
   const group = (stat.mode & 0o020) !== 0 && stat.gid !== 0 && stat.gid !== process.getgid?.();
   return !ours || group || (stat.mode & 0o002) !== 0;
-}
-
-function isSystem(folder: string): boolean {
-  return (systemPath as readonly string[]).includes(folder);
 }
 
 function executable(path: string): boolean {

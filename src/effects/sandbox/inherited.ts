@@ -5,9 +5,9 @@ const closeOnExec = 0o2000000;
 let known: number[] | undefined;
 
 /**
- * Whoever started the daemon may have left files open in it, which every child would inherit, into the sandbox as well:
- * an open folder there is a way out. What Node opens is closed at an exec, and so are the first 16; for the others
- * this is what to put in their place: `nothing`, as entries of `stdio` from number `from` on.
+ * Cover file descriptors that the daemon inherited from its parent: children, even sandboxed ones, would inherit them
+ * too, and an open folder is a way out of the sandbox. Node closes its own descriptors and the first 16 on exec. For
+ * the others, returns `stdio` entries from index `from` on that replace each with `nothing`.
  */
 export function coverInherited(from: number, nothing: number): readonly ('ignore' | number)[] {
   known ??= inherited();
@@ -17,7 +17,7 @@ export function coverInherited(from: number, nothing: number): readonly ('ignore
   return stdio.slice(from);
 }
 
-/** Empty where there is no /proc to tell. */
+/** Empty without /proc. */
 function inherited(): number[] {
   try {
     return readdirSync('/proc/self/fdinfo')
@@ -33,6 +33,6 @@ function isClosedOnExec(fd: number): boolean {
     const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1] ?? '0';
     return (Number.parseInt(flags, 8) & closeOnExec) !== 0;
   } catch {
-    return true; // the one that the folder itself was read by
+    return true; // the descriptor that reads the folder itself
   }
 }

@@ -8,14 +8,14 @@ export interface Joint {
 }
 
 /**
- * Pipes between programs, both ends for children. Not FIFOs where it can be helped: `cat /dev/stdin` on a FIFO waits for
- * ever if the program before has ended, on a pipe it does not. A shell makes one for each here-document, and its
- * ends are opened by way of /proc.
+ * Create pipes between programs; both ends go to children. FIFOs are only the fallback: `cat /dev/stdin` on a FIFO
+ * waits forever if the program before has ended, on a pipe it does not. A shell creates a pipe for each here-document,
+ * and we open its ends through /proc.
  */
 export async function joints(count: number): Promise<Joint[]> {
   const made: Joint[] = [];
   try {
-    while (made.length < count) made.push(...(await some(Math.min(count - made.length, atOnce))));
+    while (made.length < count) made.push(...(await openBatch(Math.min(count - made.length, atOnce))));
     return made;
   } catch (error) {
     for (const {read, write} of made) closeBoth(read, write);
@@ -23,13 +23,13 @@ export async function joints(count: number): Promise<Joint[]> {
   }
 }
 
-/** A shell that does not answer is given up for FIFOs: nothing of a run may wait without end. */
+/** Fall back to FIFOs if the shell does not answer: no part of a run may wait forever. */
 const patienceMs = 10_000;
 
-/** A plain sh knows descriptors of one digit only. */
+/** POSIX sh supports only single-digit descriptors. */
 const atOnce = 7;
 
-async function some(count: number): Promise<Joint[]> {
+async function openBatch(count: number): Promise<Joint[]> {
   const opened: Joint[] = [];
   const fds = Array.from({length: count}, (_, i) => i + 3);
   const script = `exec ${fds.map(fd => `${fd}<<.`).join(' ')}\n${'.\n'.repeat(count)}echo\nread end`;
@@ -47,7 +47,7 @@ async function some(count: number): Promise<Joint[]> {
     if (!ready || !paths.every(isPipe)) return await fifos(count);
     for (const path of paths) {
       const write = openSync(path, constants.O_WRONLY);
-      opened.push({read: openOr(path, write), write});
+      opened.push({read: openForReading(path, write), write});
     }
     return opened;
   } catch (error) {
@@ -65,7 +65,7 @@ async function fifos(count: number): Promise<Joint[]> {
   return made;
 }
 
-function openOr(path: string, other: number): number {
+function openForReading(path: string, other: number): number {
   try {
     return openSync(path, constants.O_RDONLY);
   } catch (error) {

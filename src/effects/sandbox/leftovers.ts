@@ -1,17 +1,17 @@
 import {setTimeout as pause} from 'node:timers/promises';
 import {markedProcesses, sandboxedAs, signal} from './processes.ts';
 
-/** Not for ever: a process in an uninterruptible wait does not die even of SIGKILL. */
+/** Bounded, because a process in an uninterruptible wait survives even SIGKILL. */
 const rounds = 200;
 
 /**
- * Kill whatever still runs of this mark; resolves when nothing does, with how many there were. Throws if it cannot be
- * known whether anything runs, because file descriptors are short. Where there is no /proc nothing is found; on the host
- * neither is what left its session and its environment.
+ * Kill all processes with this mark. Resolves with their number once none is left. Throws if a shortage of file
+ * descriptors prevents looking. Finds nothing without /proc; on the host it misses processes that left both their
+ * session and their environment.
  */
-export async function endLeftovers(mark: string, find = everywhere): Promise<number> {
+export async function endLeftovers(mark: string, find = findAll): Promise<number> {
   const ended = new Set<number>();
-  // One that was just made, or is becoming another program, may not be seen at the first look.
+  // A process that just forked or is calling exec may be missed at first; look twice.
   let looks = 0;
   let problem: unknown;
   for (let round = 0; round < rounds && looks < 2; round++) {
@@ -33,7 +33,6 @@ export async function endLeftovers(mark: string, find = everywhere): Promise<num
   return ended.size;
 }
 
-/** In the sandbox and on the host. */
-async function everywhere(mark: string): Promise<number[]> {
+async function findAll(mark: string): Promise<number[]> {
   return [...new Set([...(await markedProcesses(mark)), ...(await sandboxedAs(mark))])];
 }

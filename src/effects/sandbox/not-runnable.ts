@@ -2,7 +2,7 @@ import {closeSync, openSync, readdirSync, readSync} from 'node:fs';
 import {resolve} from 'node:path';
 import {findProgram, type ProgramSearch} from './find-program.ts';
 
-/** The code and the words of a shell for a file that cannot be started. */
+/** Exit code and message of a shell for a file that cannot be started. */
 export interface NotRunnable {
   code: 126 | 127;
   says: string;
@@ -11,13 +11,12 @@ export interface NotRunnable {
 const missing: NotRunnable = {code: 127, says: 'cannot execute: required file not found'};
 const badFormat: NotRunnable = {code: 126, says: 'cannot execute binary file: Exec format error'};
 
-/** The kernel follows no more scripts that are run by scripts. */
+/** The kernel's limit on interpreters that are scripts themselves. */
 const mostScripts = 5;
 
 /**
- * Why the kernel would not start this executable file: what it needs to run is not there, or it is no program. Bubblewrap
- * and Node tell neither apart from failures of their own. Undefined: nothing speaks against it; text without `#!`
- * is for sh.
+ * Why the kernel would not start this executable: its interpreter or loader is missing, or it is no program. Bubblewrap
+ * and Node do not tell these apart from failures of their own. Undefined: nothing found; sh runs text without `#!`.
  */
 export function notRunnable(path: string, where: ProgramSearch, depth = 0): NotRunnable | undefined {
   const begin = beginning(path);
@@ -40,10 +39,10 @@ function neededBy(name: string, where: ProgramSearch, depth: number): NotRunnabl
 
 const machines: Readonly<Partial<Record<string, number>>> = {x64: 62, arm64: 183};
 
-/** As far as the beginning of the file tells: a whole head of this machine's kind, and the loader it names is there. */
+/** Check the beginning of an ELF file: a complete header for this machine, and an existing loader. */
 function notLoadable(elf: Buffer, where: ProgramSearch): NotRunnable | undefined {
   if (elf.length < 52) return badFormat;
-  if (elf[4] !== 2 || elf[5] !== 1) return undefined; // not of 64 bits: the kernel knows
+  if (elf[4] !== 2 || elf[5] !== 1) return undefined; // not 64-bit little-endian: leave it to the kernel
   if (elf.length < 64 || ![2, 3].includes(elf.readUInt16LE(16))) return badFormat;
   if (elf.readUInt16LE(18) !== (machines[process.arch] ?? elf.readUInt16LE(18)))
     return otherFormats() ? undefined : badFormat;
@@ -61,7 +60,7 @@ function notLoadable(elf: Buffer, where: ProgramSearch): NotRunnable | undefined
 
 const mostRead = 4096;
 
-/** Undefined: it can be executed only. */
+/** Undefined: the file is executable but not readable. */
 function beginning(path: string): Buffer | undefined {
   try {
     const fd = openSync(path, 'r');
@@ -76,7 +75,7 @@ function beginning(path: string): Buffer | undefined {
   }
 }
 
-/** Whether this machine runs programs of other kinds, by a setting of the kernel (binfmt_misc). */
+/** Whether the kernel runs other binary formats here (binfmt_misc). */
 function otherFormats(): boolean {
   try {
     return readdirSync('/proc/sys/fs/binfmt_misc').some(name => name !== 'register' && name !== 'status');

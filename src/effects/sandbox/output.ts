@@ -3,23 +3,21 @@ import {Socket} from 'node:net';
 import {type Pipe, pipes} from './pipes.ts';
 import type {RunRequest} from './request.ts';
 
-/** What the programs of a run say. */
 export interface RunOutput {
-  /** For the programs to write to. */
   stdout: number;
   stderr: number;
-  /** A line on stderr in our own words, in order with theirs. */
+  /** Write a line of our own to stderr, in order with the programs' output. */
   say: (line: string) => void;
-  /** No further program is started: the daemon keeps no file descriptors open for programs to write to. */
+  /** No more programs will start: close the daemon's copies of the write ends. */
   allStarted: () => void;
-  /** Resolves when all that was written is handed on. Nobody who still holds a pipe is waited for. */
+  /** Resolves when all output has been passed on. Does not wait for processes that still hold a pipe. */
   close: () => Promise<void>;
 }
 
-/** All writers are gone by then: this is for one that could not be killed. Of silence, not of time: we may be late ourselves. */
+/** For a writer that could not be killed. Measures silence, not time, because this process may be late. */
 const patienceMs = 500;
 
-/** Handed on at once, so that nothing gathers in memory; what is more than `mostOutput` is dropped, and told. */
+/** Pass output on at once, so that none accumulates in memory. Beyond `mostOutput`, drop it and call `tooMuch`. */
 export async function openOutput({mostOutput, onOutput}: RunRequest, tooMuch: () => void): Promise<RunOutput> {
   let left = mostOutput;
   const take = (stream: 'stdout' | 'stderr', chunk: Buffer): void => {
@@ -57,7 +55,7 @@ export async function openOutput({mostOutput, onOutput}: RunRequest, tooMuch: ()
   };
 }
 
-/** The socket closes what it reads from. */
+/** The socket owns and closes the descriptor. */
 function listen({read}: Pipe, take: (chunk: Buffer) => void): Socket {
   const socket = new Socket({fd: read, readable: true, writable: false});
   socket.on('error', () => {});
@@ -65,7 +63,7 @@ function listen({read}: Pipe, take: (chunk: Buffer) => void): Socket {
   return socket;
 }
 
-/** Leave what has said nothing for a while. Timers come before reading: what is there is read first, then counted. */
+/** Destroy sockets that stay silent. Timers run before reads: read what is there first, then count. */
 function leaveSilent(sockets: readonly Socket[]): () => void {
   const heard = () => sockets.reduce((sum, {bytesRead}) => sum + bytesRead, 0);
   let timer: NodeJS.Timeout | undefined;

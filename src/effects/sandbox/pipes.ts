@@ -6,19 +6,18 @@ import {promisify} from 'node:util';
 import {systemPath} from './environment.ts';
 import {clearScratch, scratchFolder} from './scratch.ts';
 
-/** A pipe, open. */
 export interface Pipe {
   read: number;
-  /** For children, who block. */
+  /** For children; blocking. */
   write: number;
-  /** To write without blocking. */
+  /** For the daemon; non-blocking. */
   ours: number;
 }
 
 /**
- * Real pipes for output. What Node gives a child are sockets, and `echo x > /dev/stderr` cannot open those. Node has no
- * call for a pipe, so they are FIFOs, opened and at once removed. One `mkfifo` makes several, and the next ones while
- * commands run: a pipe costs no process of its own.
+ * Real pipes for output. Node gives children sockets, and `echo x > /dev/stderr` cannot open a socket. Node cannot
+ * create pipes, so we open FIFOs and remove them at once. One `mkfifo` creates several, and the next batch is created
+ * while commands run, so a pipe costs no process of its own.
  */
 const atOnce = 20;
 const low = 6;
@@ -27,20 +26,19 @@ const patienceMs = 10_000;
 const ready: Pipe[] = [];
 let making: Promise<void> | undefined;
 
-/** That many pipes for us to read without blocking; they are the caller's to close. Throws what `mkfifo` said. */
+/** Take `count` pipes with non-blocking read ends; the caller closes them. Throws if `mkfifo` fails. */
 export async function pipes(count: number): Promise<Pipe[]> {
-  while (ready.length < count) await more();
+  while (ready.length < count) await makeMore();
   const taken = ready.splice(0, count);
-  if (ready.length < low) more().catch(() => {}); // the next who needs one hears of it
+  if (ready.length < low) makeMore().catch(() => {}); // the next caller that needs a pipe gets the error
   return taken;
 }
 
-/** How many are open and nobody's yet. */
 export function spare(): number {
   return ready.length;
 }
 
-async function more(): Promise<void> {
+async function makeMore(): Promise<void> {
   making ??= makePipes(atOnce, constants.O_NONBLOCK)
     .then(made => void ready.push(...made))
     .finally(() => {
@@ -51,13 +49,13 @@ async function more(): Promise<void> {
 
 let isCleared = false;
 
-/** What killed daemons left in the system's temporary folder. */
+/** Remove what killed daemons left in the system's temporary folder. */
 function clearOnce(): void {
   if (!isCleared) clearScratch(tmpdir());
   isCleared = true;
 }
 
-/** `reading`: how to open the end that is read from, 0 or O_NONBLOCK. */
+/** `reading`: flag for opening the read end, 0 or O_NONBLOCK. */
 export async function makePipes(count: number, reading: number): Promise<Pipe[]> {
   clearOnce();
   const folder = scratchFolder(tmpdir(), 'pipes');
@@ -72,7 +70,7 @@ export async function makePipes(count: number, reading: number): Promise<Pipe[]>
     const options = {env: {PATH: [...systemPath, process.env.PATH ?? ''].join(':')}, timeout: patienceMs};
     await promisify(execFile)('mkfifo', ['-m', '600', ...names], options);
     return names.map(name => {
-      // With both ends open in one, neither of the others waits for its partner.
+      // O_RDWR opens both ends, so that neither of the following opens blocks.
       const ours = open(name, constants.O_RDWR | constants.O_NONBLOCK);
       return {ours, read: open(name, constants.O_RDONLY | reading), write: open(name, constants.O_WRONLY)};
     });

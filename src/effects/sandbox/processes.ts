@@ -2,7 +2,7 @@ import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
 import {setImmediate as nextTurn, setTimeout as pause} from 'node:timers/promises';
 import {markMount, markName} from './environment.ts';
 
-/** A process that has ended and is not yet waited for counts as gone: in containers nobody may ever wait. */
+/** Zombies count as gone: in containers nobody may ever wait for them. */
 export function isProcessAlive(pid: number): boolean {
   if (!signal(pid, 0)) return false;
   try {
@@ -13,7 +13,7 @@ export function isProcessAlive(pid: number): boolean {
   }
 }
 
-/** Whether any process of the group lives. Where files are short and nobody can look, the group counts as alive. */
+/** Whether any process of the group is alive. True if a shortage of file descriptors prevents looking. */
 export function isGroupAlive(group: number): boolean {
   if (!signal(-group, 0)) return false;
   try {
@@ -24,7 +24,7 @@ export function isGroupAlive(group: number): boolean {
   }
 }
 
-/** False: there is no such process or group, or it is not ours. */
+/** False: no such process or group. */
 export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, name);
@@ -34,33 +34,30 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/**
- * Living processes whose environment has this mark. Empty where there is no /proc. Throws if a process could not be
- * looked at for want of file descriptors or memory: it may be one of them.
- */
+/** Live processes with this mark in their environment. Empty without /proc. Throws if it cannot look at a process. */
 export function markedProcesses(mark: string): Promise<number[]> {
   const wanted = Buffer.from(`${markName}=${mark}\0`);
-  return those('environ', environ => {
+  return processesWhere('environ', environ => {
     const at = environ.indexOf(wanted);
     return at === 0 || (at > 0 && environ[at - 1] === 0);
   });
 }
 
-/** Living processes inside a sandbox of this mark, whatever they did to their environment. Throws as `markedProcesses` does. */
+/** Live processes in a sandbox with this mark, whatever their environment. Throws like `markedProcesses`. */
 export function sandboxedAs(mark: string): Promise<number[]> {
   const wanted = Buffer.from(` ${markMount(mark)} `);
-  return those('mountinfo', mounts => mounts.includes(wanted));
+  return processesWhere('mountinfo', mounts => mounts.includes(wanted));
 }
 
-/** Others are not kept waiting longer than this. */
+/** Maximum time between yields to the event loop. */
 const SLICE_MS = 8;
 
-/** Living processes of which a file in /proc tells it. One file is open at a time, however many processes there are. */
-async function those(file: string, tells: (content: Buffer) => boolean): Promise<number[]> {
+/** Live processes whose /proc file matches. Opens one file at a time. */
+async function processesWhere(file: string, matches: (content: Buffer) => boolean): Promise<number[]> {
   const found: number[] = [];
   let slice = performance.now();
   for (const pid of pids()) {
-    if (pid !== process.pid && tells(await contentOf(pid, file)) && isProcessAlive(pid)) found.push(pid);
+    if (pid !== process.pid && matches(await contentOf(pid, file)) && isProcessAlive(pid)) found.push(pid);
     if (performance.now() - slice < SLICE_MS) continue;
     await nextTurn();
     slice = performance.now();
@@ -72,8 +69,8 @@ const FURTHER_TRIES = 20;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * A process that is just becoming another program has an empty environment for a moment: wait until it has one. A few
- * have none for good; those of the kernel have no program either. Empty if the process is gone, or another user's.
+ * Retry while the file is empty: during an exec a process has an empty environment for a moment. Some processes keep
+ * none; kernel threads also have no program. Empty if the process is gone or belongs to another user.
  */
 async function contentOf(pid: number, file: string): Promise<Buffer> {
   for (let tries = 0; ; tries++) {
@@ -88,7 +85,7 @@ async function contentOf(pid: number, file: string): Promise<Buffer> {
   }
 }
 
-/** Too few file descriptors or too little memory: what was to be read may well be there. */
+/** Too few file descriptors or too little memory: the file may well exist. */
 function isShortage(error: unknown): boolean {
   return /^E(?:MFILE|NFILE|NOMEM|AGAIN)$/.test((error as NodeJS.ErrnoException).code ?? '');
 }

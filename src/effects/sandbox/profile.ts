@@ -3,10 +3,8 @@ import {basename, dirname, join} from 'node:path';
 import type {Bubblewrap} from './bubblewrap.ts';
 import {coverDevices} from './devices.ts';
 import {confinedHome, markMount} from './environment.ts';
-import {linkText} from './link-text.ts';
 import {procCovers, systemMounts} from './system-mounts.ts';
 
-/** What a confined program may have. */
 export interface Confinement {
   home: string;
   workspace: string;
@@ -21,8 +19,8 @@ const sharedMemoryBytes = String(64 * 1024 * 1024);
 const noBytes = '4096';
 
 /**
- * Bubblewrap's arguments up to the command: a system made from nothing, in which only the workspace is the machine's
- * own. Everything else that can be written is in memory and bounded. Or why it cannot be made.
+ * Bubblewrap arguments up to the command: a file system built from scratch, with only the workspace from this machine.
+ * All other writable places are in memory and bounded. `problem`: why the sandbox cannot be built.
  */
 export function profile(wanted: Confinement, bubblewrap: Bubblewrap): {args: string[]} | {problem: string} {
   const place = realWorkspace(wanted);
@@ -37,13 +35,13 @@ export function profile(wanted: Confinement, bubblewrap: Bubblewrap): {args: str
       ...(bubblewrap.disableUserns ? ['--unshare-user', '--disable-userns'] : []),
       ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', 'sandbox'],
       ...system.args,
-      // The first process is bubblewrap, of the same user: whoever writes its memory could make it outlive the daemon.
+      // Process 1 is bubblewrap, with the same user: a program that writes its memory could make it outlive the daemon.
       ...['--proc', '/proc', ...procCovers(), ...['--size', noBytes, '--tmpfs', '/proc/1', '--remount-ro', '/proc/1']],
       ...['--dev', '/dev', ...(bubblewrap.deviceCopies ? coverDevices() : [])],
       ...['--size', sharedMemoryBytes, '--perms', '1777', '--tmpfs', '/dev/shm'],
       ...['--size', scratchBytes, '--perms', '1777', '--tmpfs', '/tmp', '--perms', '0700', '--dir', confinedHome],
       ...['--size', noBytes, '--tmpfs', markMount(wanted.mark), '--remount-ro', markMount(wanted.mark)],
-      // Inside a folder that is mounted, the rest of the home must not be seen.
+      // If a mounted folder contains the home, hide the rest of the home.
       ...(system.roots.some(root => within(home, root)) ? ['--tmpfs', home] : []),
       ...[wanted.readOnly ? '--ro-bind' : '--bind', workspace, workspace],
       ...cover(workspace, wanted.hidden),
@@ -53,7 +51,7 @@ export function profile(wanted: Confinement, bubblewrap: Bubblewrap): {args: str
   };
 }
 
-/** As a mount of its own it can be neither looked into, moved away nor removed. In place of a folder nothing else counts. */
+/** Hide a folder under a mount of its own, so that programs cannot read, move or remove it. Ignores non-folders. */
 function cover(workspace: string, name: string | undefined): string[] {
   const path = name === undefined ? undefined : join(workspace, name);
   if (path === undefined || !lstatSync(path, {throwIfNoEntry: false})?.isDirectory()) return [];
@@ -61,8 +59,8 @@ function cover(workspace: string, name: string | undefined): string[] {
 }
 
 /**
- * The git-dir of a workspace lies outside it: the agent may read its history, and only that. Nor may it replace the file
- * that leads there; whatever else is called `.git` is the agent's own.
+ * The git-dir of a workspace lies outside it. The agent may read its history but not change it, nor replace the `.git`
+ * file that leads there. Any other `.git` belongs to the agent.
  */
 function history(home: string, workspace: string): string[] {
   const folder = join(home, '.workspaces', `${basename(workspace)}.git`);
@@ -74,7 +72,12 @@ function history(home: string, workspace: string): string[] {
   return [...(isOurs ? ['--ro-bind', folder, folder] : []), ...(isLink ? ['--ro-bind', link, link] : [])];
 }
 
-/** Links above the home are followed; from the home down there must be none. */
+/** Content of the `.git` file of a workspace, which makes `git log` work there. */
+export function linkText(agent: string): string {
+  return `gitdir: ../../.workspaces/${agent}.git\n`;
+}
+
+/** Resolve links above the home; from the home down there must be none. */
 export function realWorkspace(
   where: Pick<Confinement, 'home' | 'workspace'>,
 ): {home: string; workspace: string} | {problem: string} {
@@ -91,7 +94,7 @@ export function realWorkspace(
   }
 }
 
-/** The path is the folder, or in it. Both absolute, without a slash at the end. */
+/** Whether a path is the folder or inside it. Both are absolute, without a trailing slash. */
 export function within(path: string, folder: string): boolean {
   return path === folder || folder === '/' || path.startsWith(`${folder}/`);
 }

@@ -1,45 +1,45 @@
 import type {Operator} from '../../policy/command/plain.ts';
 
-/** One program with its words, as the system gets them: no shell reads them. */
+/** A program and its arguments, passed to the system without a shell. */
 export interface Program {
   argv: readonly string[];
-  /** How it follows the one before. */
+  /** How it follows the previous program. */
   operator: Operator;
-  /** In the sandbox, or on the host. */
+  /** In the sandbox rather than on the host. */
   confined: boolean;
   network: boolean;
 }
 
 export interface RunRequest {
-  /** In order; pipelines are joined by us. */
+  /** In order; pipelines are connected by `runPrograms`. */
   programs: readonly Program[];
   home: string;
-  /** Absolute; where the programs run, and all that the confined ones can write. */
+  /** Absolute; the working directory, and the only folder that confined programs can write. */
   workspace: string;
   /** Confined programs can only read the workspace. */
   readOnly: boolean;
-  /** A folder of the workspace that confined programs see empty, if it is there when they start. */
+  /** A folder of the workspace that confined programs see as empty, if it exists when they start. */
   hidden?: string | undefined;
-  /** Every process of it carries this, so that what outlives the daemon is found: `endLeftovers`. */
+  /** Carried by every process of the run, so that `endLeftovers` finds processes that outlive the daemon. */
   mark: string;
   timeoutMs: number;
-  /** More bytes than these on stdout and stderr together, and it is ended. */
+  /** Limit in bytes for stdout and stderr together; the run is killed beyond it. */
   mostOutput: number;
   signal: AbortSignal;
-  /** Called as output comes, never with more than `mostOutput` in all. Must not throw. */
+  /** Called as output arrives, with at most `mostOutput` bytes in total. Must not throw. */
   onOutput: (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
-  /** Called when programs have been started. Must not throw. */
+  /** Called when the programs of a pipeline have started. Must not throw. */
   onStarted?: () => void;
 }
 
 export interface RunResult {
-  /** `timeout`, `stopped` and `output`: it was killed, and is gone. `failed`: it could not be started. */
+  /** `timeout`, `stopped` and `output`: killed and gone. `failed`: could not be started. */
   how: 'ended' | 'timeout' | 'stopped' | 'output' | 'failed';
-  /** Of the last program that ran, as a shell says it: 128 + n if signal n ended it. Null unless `ended`. */
+  /** Exit code of the last program that ran; 128 + n if signal n killed it. Null unless `ended`. */
   exitCode: number | null;
-  /** The signal that ended it, where it is known: of the sandbox only the code is. */
+  /** The signal that killed the last program; unknown for sandboxed programs. */
   signal: string | null;
-  /** What was wrong, if it `failed` or a process of it could not be killed. */
+  /** The cause, if the run `failed` or a process could not be killed. */
   error?: string;
   ms: number;
 }

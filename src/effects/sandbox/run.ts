@@ -16,8 +16,8 @@ export type {Program, RunRequest, RunResult} from './request.ts';
 const graceMs = 300;
 
 /**
- * Never throws. When it resolves, nothing of it runs any more; but on the host a process can hide: one that left its
- * session *and* put away its environment (`env -i setsid …`) is not found, and lives on.
+ * Never throws. All processes of the run have ended when it resolves, with one exception on the host: a process that
+ * left its session *and* cleared its environment (`env -i setsid …`) is not found.
  */
 export async function runPrograms(request: RunRequest): Promise<RunResult> {
   const begun = performance.now();
@@ -71,7 +71,7 @@ async function runLine(
   }
 }
 
-/** Programs joined by pipes, and how they follow what is before them: `|` joins, everything else parts. */
+/** Group programs into pipelines: `|` continues one, every other operator starts the next. */
 function pipelines(programs: readonly Program[]): Program[][] {
   const all: Program[][] = [];
   for (const program of programs) {
@@ -83,8 +83,8 @@ function pipelines(programs: readonly Program[]): Program[][] {
 }
 
 /**
- * Starts the programs of a pipeline together. Each is put into `running` as soon as it runs. `ended` resolves when all
- * have, with how the last one did, or with the first that could not be started.
+ * Start the programs of a pipeline together and add each to `running` once it runs. `ended` resolves when all have
+ * ended, with the exit of the last, or as soon as one could not be started.
  */
 async function startPipeline(
   programs: readonly Program[],
@@ -110,7 +110,7 @@ async function startPipeline(
       }
     });
   } finally {
-    // The programs have ends of their own now; ours would keep the pipes open.
+    // Close our copies: they would keep the pipes open.
     for (const fd of between.flatMap(joint => [joint.read, joint.write])) closeSync(fd);
   }
   return {ended: outcome(exits)};

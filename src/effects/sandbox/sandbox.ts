@@ -4,19 +4,17 @@ import {findBubblewrap} from './bubblewrap.ts';
 import {scratchFolder} from './scratch.ts';
 import {clearSelfTests, exampleWorkspace, selfTest} from './self-test.ts';
 
-/** What the self-test of bubblewrap found. */
 export type SandboxState =
   | {state: 'works'; version: string}
-  /** Not installed, or it does not hold what it must: nothing is run in it. Untested: there is one, but no room to test it. */
+  /** Missing and broken: nothing runs in it. Untested: the disk is too full for the test. */
   | {state: 'missing' | 'broken' | 'untested'; why: string; hint: string};
 
-/** Whether commands can be confined on this machine. */
 export interface Sandbox {
-  /** Tested at the first use, and kept; one that is missing or untested is looked at again, one that is broken after a while. Never throws. */
+  /** Cached after the first test. Tests again if missing or untested, and after a while if broken. Never throws. */
   state: () => Promise<SandboxState>;
 }
 
-/** Its cause may be over: a setting of the kernel. */
+/** A broken sandbox is tested again after this time: a kernel setting may have changed. */
 const AGAIN_MS = 30_000;
 
 export function makeSandbox(home: string): Sandbox {
@@ -35,19 +33,19 @@ export function makeSandbox(home: string): Sandbox {
 }
 
 async function test(home: string): Promise<SandboxState> {
-  // File descriptors may be short: the next test tries again.
+  // Ignore a shortage of file descriptors: the next test tries again.
   await clearSelfTests(home).catch(() => {});
   const bubblewrap = await findBubblewrap();
   if (!bubblewrap) return {state: 'missing', why: 'bubblewrap is not installed', hint: howToInstall()};
   if ('problem' in bubblewrap) return {state: 'broken', why: bubblewrap.problem, hint: unusable};
   try {
-    // What fails for want of room says nothing about bubblewrap; and there may have been none for a moment only.
+    // A full disk says nothing about bubblewrap, and it may have been full for a moment only.
     let wrong = await selfTest(home);
     if (wrong !== undefined && hasRoom(home)) wrong = await selfTest(home);
     if (wrong === undefined) return {state: 'works', version: bubblewrap.version};
     if (!hasRoom(home)) return untested;
     const stranger = /cannot be written|Can't find source path/.test(wrong) ? belongsToAnother(home) : undefined;
-    return {state: 'broken', ...(stranger ?? {why: wrong, hint: howToMend(wrong)})};
+    return {state: 'broken', ...(stranger ?? {why: wrong, hint: howToFix(wrong)})};
   } catch (error) {
     if (isFull(error)) return untested;
     return {state: 'broken', why: (error as Error).message, hint: 'the home must be writable for the self-test'};
@@ -60,7 +58,7 @@ const untested: SandboxState = {
   hint: 'free some space; the daemon retries',
 };
 
-/** As much as the self-test writes. */
+/** Bytes that the self-test writes, roughly. */
 const ROOM = 8_192;
 
 function hasRoom(home: string): boolean {
@@ -89,7 +87,7 @@ function howToInstall(): string {
     : 'bubblewrap needs Linux: commands cannot be confined here';
 }
 
-/** Inside, root is a user like any other: it cannot enter or write the folders of others. */
+/** Inside the sandbox, root is an ordinary user and cannot enter or write other users' folders. */
 function belongsToAnother(home: string): {why: string; hint: string} | undefined {
   const ours = process.getuid?.() ?? 0;
   const workspace = realpathSync(exampleWorkspace(home));
@@ -105,7 +103,7 @@ function belongsToAnother(home: string): {why: string; hint: string} | undefined
   return undefined;
 }
 
-function howToMend(wrong: string): string {
+function howToFix(wrong: string): string {
   if (wrong.includes("Can't find source path"))
     return "the daemon's user must be able to enter the home and every folder above it";
   if (/namespace|uid map|Operation not permitted|No space left|Permission denied/i.test(wrong)) {

@@ -2,23 +2,23 @@ import {mkdtempSync, readdirSync, rmSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {isAlive, pidNamespace, startOf} from '../../home/disk/process-life.ts';
 
-/** What a folder is for: `pipes` and `filter` in the system's temporary folder, the others in `.agentdir`. */
+/** Purpose of a folder: `pipes` and `filter` are in the system's temporary folder, the others in `.agentdir`. */
 export type ScratchKind = 'pipes' | 'filter' | 'sandbox-test' | 'sandbox-room';
 
-/** A folder names its process, so that a later one knows whether it was abandoned. */
+/** The name contains the process, so that a later process can tell whether the folder was abandoned. */
 const NAME = /^agentdir-(pipes|filter|sandbox-test|sandbox-room)-(\d+)-(\d*)-(\d*)-\w+$/;
 
 const namespace = () => /\d+/.exec(pidNamespace())?.[0] ?? '';
 
-/** A new folder that is used for a moment. Its maker removes it; if the maker is killed, `clearScratch` does. */
+/** Create a short-lived folder. Its creator removes it; `clearScratch` does if the creator was killed. */
 export function scratchFolder(parent: string, kind: ScratchKind): string {
   return mkdtempSync(join(parent, `agentdir-${kind}-${process.pid}-${startOf(process.pid)}-${namespace()}-`));
 }
 
-/** A process of another container cannot be seen: its folders are left alone for this long. */
+/** Processes of other containers are invisible: their folders are kept for this long. */
 const UNSEEN_MS = 10 * 60_000;
 
-/** Folders of killed processes below `parent`, as paths. Empty where nobody may look. */
+/** Paths of folders below `parent` whose process was killed. Empty if `parent` is unreadable. */
 export function abandonedScratch(parent: string): string[] {
   return namesIn(parent)
     .filter(name => {
@@ -30,7 +30,7 @@ export function abandonedScratch(parent: string): string[] {
     .map(name => join(parent, name));
 }
 
-/** Remove the folders of killed processes below `parent`. Never throws. */
+/** Remove abandoned folders below `parent`. Never throws. */
 export function clearScratch(parent: string): void {
   for (const path of abandonedScratch(parent)) removeScratch(path);
 }
@@ -39,7 +39,7 @@ export function removeScratch(path: string): void {
   try {
     rmSync(path, {recursive: true, force: true});
   } catch {
-    // Another user's.
+    // It belongs to another user.
   }
 }
 

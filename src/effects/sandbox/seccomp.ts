@@ -4,19 +4,19 @@ import {join} from 'node:path';
 import {scratchFolder} from './scratch.ts';
 
 /**
- * The calls that the kernel refuses a confined program, as a filter in the kernel's own form (seccomp(2), bpf): what
- * would reach another process, above all the first inside; keys; parts of the kernel that a program has no use for;
- * and whatever gives a file a set-id mode, which would be a way to the daemon's rights for everybody on the machine.
+ * Seccomp filter (seccomp(2), BPF) for confined programs. It refuses system calls that reach other processes, above all
+ * process 1 inside; key management; kernel features that programs do not need; and anything that sets a set-id bit,
+ * which would give everybody on the machine the daemon's rights.
  */
 interface Machine {
-  /** What the kernel says of a call made in this machine's own way. */
+  /** AUDIT_ARCH value of native calls. */
   arch: number;
   numbers: Readonly<Record<string, number>>;
-  /** Calls from this number on are another kind: x32. */
+  /** Numbers from here on belong to another ABI: x32. */
   foreignFrom?: number;
 }
 
-/** The same on all machines since Linux 5.1. */
+/** Numbers shared by all architectures since Linux 5.1. */
 const everywhere = {
   ...{io_uring_setup: 425, io_uring_enter: 426, io_uring_register: 427, open_tree: 428, move_mount: 429, fsopen: 430},
   ...{fsconfig: 431, fsmount: 432, fspick: 433, openat2: 437, pidfd_getfd: 438, mount_setattr: 442, fchmodat2: 452},
@@ -48,7 +48,7 @@ const machines: Readonly<Partial<Record<string, Machine>>> = {
   },
 };
 
-/** As if the kernel did not have them, so that programs take the older way: their arguments cannot be seen here. */
+/** Answered with ENOSYS, so that programs fall back to older calls: a filter cannot see the arguments of these. */
 const absent = ['io_uring_setup', 'io_uring_enter', 'io_uring_register', 'openat2'];
 
 const refused = [
@@ -58,14 +58,13 @@ const refused = [
   ...['move_mount', 'fsopen', 'fsconfig', 'fsmount', 'fspick', 'mount_setattr'],
 ];
 
-/** Some bits of an argument, by its place. */
 type Bits = readonly [argument: number, bits: number];
 
 const setId = 0o6000;
-const makesFile = 0o100 | 0o20000000; // O_CREAT, O_TMPFILE: else the mode has no meaning
+const makesFile = 0o100 | 0o20000000; // O_CREAT, O_TMPFILE: without them the mode is ignored
 const userNamespace = 0x10000000;
 
-/** Refused if each of these arguments has one of its bits. */
+/** Refused if each listed argument has one of the listed bits set. */
 const refusedWith: Readonly<Record<string, readonly Bits[]>> = {
   chmod: [[1, setId]],
   fchmod: [[1, setId]],
@@ -95,10 +94,10 @@ const allow = 0x7fff0000;
 const notPermitted = 0x00050000 | 1; // EPERM
 const notKnown = 0x00050000 | 38; // ENOSYS
 
-/** One instruction: what to do, how many to skip if it is so and if not, and with what. */
+/** A BPF instruction; `yes` and `no` are numbers of instructions to skip. */
 type Step = readonly [code: number, yes: number, no: number, value: number];
 
-/** Undefined: this kind of machine is not known here, and its programs go without. */
+/** Undefined: unknown architecture; its programs run without a filter. */
 export function filterFor(arch: string): Buffer | undefined {
   const machine = machines[arch];
   if (!machine) return undefined;
@@ -143,21 +142,20 @@ function ifAll(bits: readonly Bits[]): Step[] {
 
 let kept: number | undefined;
 
-/** Whether there is a filter for this machine. */
 export const hasFilter = process.arch in machines;
 
-/** The filter of this machine, open to be read from its start; the caller's to close. Undefined: there is none. */
+/** Open this machine's filter for reading; the caller closes it. Undefined: there is none. */
 export function openFilter(): number | undefined {
   if (kept === undefined) {
     const filter = filterFor(process.arch);
     if (!filter) return undefined;
     kept = keep(filter);
   }
-  // Opened again, since each reader needs a place of its own in it.
+  // Open it anew: each reader needs its own file offset.
   return openSync(`/proc/self/fd/${kept}`, 'r');
 }
 
-/** In a file without a name. */
+/** Write the filter to an unlinked file. */
 function keep(filter: Buffer): number {
   const folder = scratchFolder(tmpdir(), 'filter');
   try {

@@ -18,7 +18,7 @@ import {runPrograms} from './run.ts';
 import {abandonedScratch, removeScratch, scratchFolder} from './scratch.ts';
 import {hasFilter} from './seccomp.ts';
 
-/** What the script below must find, each a word and what it has to say. */
+/** Results that the script below must report, by check. */
 const expected: Readonly<Record<string, string>> = {
   workspace: 'written',
   'read-only-workspace': 'refused',
@@ -38,7 +38,6 @@ const expected: Readonly<Record<string, string>> = {
   ...(hasFilter ? {filter: 'refused'} : {}),
 };
 
-/** What each of them means, for a person. */
 const meaning: Readonly<Record<string, string>> = {
   workspace: 'the workspace cannot be written',
   'read-only-workspace': 'a read-only workspace was written',
@@ -59,9 +58,9 @@ const meaning: Readonly<Record<string, string>> = {
 };
 
 /**
- * `$1` the word that starts each line of ours, `$2` a file of the home, `$3` one of the user, `$4` the daemon's
- * namespaces. Few processes: each start waits for this. First what does no harm where nothing is confined: if that fails, it stops. Nor does it write outside its
- * own folder later: whether a place can be written the kernel tells as well.
+ * `$1`: nonce that starts each line of ours; `$2`: a file in the home; `$3`: a file of the user; `$4`: the daemon's
+ * namespaces. Harmless checks come first, and the script stops if they fail. Later checks write nothing outside the
+ * test's own folder: `test -w` asks the kernel whether a place is writable. Starts few processes: each start of the daemon waits for them.
  */
 const script = `
 say() { echo "$nonce $1 $2"; }
@@ -99,15 +98,15 @@ then say environment seen; else say environment clean; fi
 say done done
 `;
 
-/** Takes a few hundredths of a second. A machine that is busy is no reason to run commands without a sandbox. */
+/** The test takes some 10 ms. The limit is generous: a busy machine must not make the sandbox look broken. */
 const patienceMs = 15_000;
 
-/** What it must find before it goes on. */
+/** Checks that must pass before the others run. */
 const first = ['namespaces', 'capabilities', 'privileges'];
 
 /**
- * Runs a script that tries to escape, in the very sandbox that commands get, and judges it by what it says in lines
- * that begin with a random word. Undefined: it holds. Else what does not.
+ * Run a script that tries to escape from the sandbox that commands get, and check the results that it reports in lines
+ * with a random nonce. Undefined: the sandbox holds. Otherwise what failed.
  */
 export async function selfTest(home: string): Promise<string | undefined> {
   const folder = join(home, '.agentdir');
@@ -127,7 +126,7 @@ export async function selfTest(home: string): Promise<string | undefined> {
       const early = wrong(found, first);
       if (early !== undefined) return early;
     }
-    // Under /tmp there may be a folder of that name inside; what counts is the real one.
+    // Inside, /tmp may contain a folder of this name; check the real folder.
     found.outside = existsSync(join(place, 'file')) ? 'written' : 'unchanged';
     return wrong(found, Object.keys(expected));
   } finally {
@@ -135,7 +134,7 @@ export async function selfTest(home: string): Promise<string | undefined> {
   }
 }
 
-/** End what killed daemons left of their self-tests: processes first, then folders. */
+/** Clean up self-tests of killed daemons: processes first, then folders. */
 export async function clearSelfTests(home: string): Promise<void> {
   for (const place of abandonedScratch(join(home, '.agentdir'))) {
     await endLeftovers(basename(place));
@@ -148,7 +147,7 @@ function wrong(found: Readonly<Record<string, string>>, words: readonly string[]
   return not.length === 0 ? undefined : not.map(word => meaning[word] ?? word).join('; ');
 }
 
-/** A workspace of this home, or the folder in which the first would be made. */
+/** A workspace of this home, or the folder in which the first would be created. */
 export function exampleWorkspace(home: string): string {
   const all = join(home, 'workspaces');
   if (!existsSync(all)) return home;
@@ -156,7 +155,7 @@ export function exampleWorkspace(home: string): string {
   return some ? join(all, some.name) : all;
 }
 
-/** With the same owner: what root may write outside, it may not write inside. */
+/** Copy owner and mode: root inside the sandbox may not write everything that root outside may. */
 function makeLike(example: string, folder: string): void {
   if (process.getuid?.() !== 0) return;
   const {uid, gid, mode} = statSync(example);
@@ -169,7 +168,7 @@ async function attempt(place: {
   workspace: string;
   canary: string;
   readOnly: boolean;
-  /** The name of the test's folder: whoever finds the folder can find the processes. */
+  /** Name of the test's folder, so that the processes of an abandoned folder can be found. */
   mark: string;
 }): Promise<string | Record<string, string>> {
   const {home, workspace, canary, readOnly, mark} = place;
@@ -190,7 +189,7 @@ async function attempt(place: {
   return ['it does not run', output.stderr.trim() || (ran.error ?? ran.how)].join(': ');
 }
 
-/** Some file or folder of the user's that is not on the way to the home: it must not be there inside. */
+/** A file or folder in the user's home folder, not above `home`; it must be invisible inside. */
 function userFile(home: string): string {
   try {
     const user = realpathSync(homedir());

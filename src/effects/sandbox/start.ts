@@ -12,24 +12,23 @@ import {profile} from './profile.ts';
 import type {Program, RunRequest} from './request.ts';
 import {hasFilter, openFilter} from './seccomp.ts';
 
-/** How a program ended, as a shell says it: 128 + n if signal n ended it. */
+/** How a program ended; `code` is 128 + n if signal n killed it. */
 export interface Exit {
   code: number;
   signal: NodeJS.Signals | null;
-  /** It was never started, or its sandbox could not be made: why. */
+  /** Why the program or its sandbox could not be started. */
   error?: string;
 }
 
-/** A program that was started. */
 export interface StartedProgram {
   exited: Promise<Exit>;
-  /** Ask it to end; false: there is nobody to ask. */
+  /** Send SIGTERM; false: there is no process to signal. */
   ask: () => boolean;
-  /** Kill what is left of it, and wait until nothing is; false: it could not be killed. */
+  /** Kill all its processes and wait until they are gone; false: a process survived. */
   end: () => Promise<boolean>;
 }
 
-/** What to start: either a file with its arguments, or the code and the words of a shell that cannot start it. */
+/** A file with its arguments, or exit code and message of a shell that cannot start it. */
 export type StartPlan =
   | {file: string; argv: readonly string[]; confined: boolean; env: Record<string, string>; cwd: string}
   | NotRunnable
@@ -60,7 +59,7 @@ const statusFd = 3;
 const statusArgs = ['--json-status-fd', String(statusFd)];
 const filterArgs = ['--seccomp', String(statusFd + 1)];
 
-/** `nothing` is an open /dev/null. Throws what Node says of a process that cannot be started. */
+/** `nothing`: an open /dev/null. Throws if the process cannot be started. */
 export function start(
   prepared: Extract<StartPlan, {file: string}>,
   stdio: readonly number[],
@@ -97,7 +96,7 @@ function onHost(child: ChildProcess): StartedProgram {
   };
 }
 
-/** Bubblewrap tells which process is the first inside: when that is gone, so is everything inside. */
+/** Bubblewrap reports the first process inside; when that is gone, so is everything inside. */
 function sandboxed(child: ChildProcess): StartedProgram {
   let status = '';
   const first = (): number | undefined => {
@@ -124,7 +123,7 @@ function sandboxed(child: ChildProcess): StartedProgram {
     ),
     ask: () => {
       const leader = first();
-      // Of the session inside. It does not listen itself, as the first process of its namespace.
+      // Signal the session inside: process 1 of a namespace ignores SIGTERM itself.
       return leader !== undefined && signal(-leader, 'SIGTERM');
     },
     end: async () => {
@@ -134,9 +133,9 @@ function sandboxed(child: ChildProcess): StartedProgram {
         const inner = first();
         const alive = [outer, ...(inner === undefined ? [] : [inner])].filter(isProcessAlive);
         for (const pid of alive) signal(pid, 'SIGKILL');
-        // What is installed as bubblewrap may be a script, whose children hold our pipe.
+        // The installed bubblewrap may be a script whose children hold our pipe.
         if (!told) signal(-outer, 'SIGKILL');
-        // Killed early, it may not have told yet which is the first.
+        // Killed early, bubblewrap may not have reported the first process yet.
         return told && alive.length === 0;
       });
     },
@@ -152,7 +151,7 @@ function exitOf(child: ChildProcess): Promise<Exit> {
   });
 }
 
-/** Looks at once and often, then ever less; after some ten seconds it gives up. */
+/** Poll until `done`, with growing pauses; give up after some ten seconds. */
 async function until(done: () => boolean): Promise<boolean> {
   for (let round = 0; round < 250; round++) {
     if (done()) return true;

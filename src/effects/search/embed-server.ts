@@ -1,13 +1,11 @@
 import {request as http} from 'node:http';
 import {request as https} from 'node:https';
-import type {Embedder, EmbedFailure} from './embedder.ts';
-import {unitVectors} from './unit-vector.ts';
+import {type Embedder, type EmbedFailure, unitVectors} from './embedder.ts';
 
 const BATCH = 32;
 const TIMEOUT_MS = 30_000;
 const LARGEST_ANSWER = 32 * 1024 * 1024;
 
-/** A server that speaks OpenAI's protocol. */
 export function serverEmbedder(baseUrl: string, model: string, apiKey: string | undefined): Embedder {
   const url = `${baseUrl.replace(/\/+$/, '')}/embeddings`;
   return {
@@ -36,14 +34,13 @@ function read(text: string, count: number): Float32Array[] | EmbedFailure {
   const rows = data as ({index?: unknown; embedding?: unknown} | null)[];
   const ordered = rows.map((row, i) => ({at: typeof row?.index === 'number' ? row.index : i, row}));
   ordered.sort((a, b) => a.at - b.at);
-  const vectors = unitVectors(
+  return unitVectors(
     ordered.map(({row}) => row?.embedding),
     count,
   );
-  return typeof vectors === 'string' ? {failed: vectors} : vectors;
 }
 
-/** Not `fetch`: that would keep the daemon from ending until the answer is there. Redirects are not followed. */
+/** Not `fetch`, which would keep the daemon alive until the answer arrives. Redirects are not followed. */
 function post(
   url: string,
   body: object,

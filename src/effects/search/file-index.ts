@@ -9,55 +9,54 @@ import {asUtf8} from '../workspace/text-encoding.ts';
 import {type Passage, passagesOf} from './passages.ts';
 import {WordIndex} from './word-index.ts';
 
-/** A passage of a file, by the number that the index of words knows it by. */
+/** `id` identifies the passage in the word index. */
 export interface IndexedPassage extends Passage {
   id: number;
-  /** Of its headings and text: by this its vector is known. */
+  /** Hash of headings and text; the key of its vector. */
   hash: string;
 }
 
-/** A file as it was read. */
 export interface IndexedFile {
-  /** Parts of its path below the root. */
+  /** Path components below the root. */
   parts: readonly string[];
-  /** Inode, size, times of change: if all are the same, so is the file. */
+  /** If all four are equal, the file is unchanged. */
   stat: readonly [ino: number, size: number, mtime: number, ctime: number];
-  /** False if it had just changed when it was read: then it may change again without a sign. */
+  /** False if the file changed just before it was read: it may change again with equal times. */
   settled: boolean;
   hash: string;
-  /** Why it has no passages. */
+  /** Why the file has no passages. */
   left?: 'binary' | 'large' | 'full';
   passages: readonly IndexedPassage[];
-  /** The last look that came across it. */
+  /** Number of the last `look` that found the file. */
   seen: number;
 }
 
-/** The files below a root, by words. */
+/** Word index of the files below a root. */
 export interface FileIndex {
   words: WordIndex;
   files: Map<string, IndexedFile>;
   byId: Map<number, {file: IndexedFile; passage: IndexedPassage}>;
   nextId: number;
-  /** So many passages have room. */
+  /** Maximum number of passages. */
   most: number;
-  /** Which look is the last. */
+  /** Number of the current walk over the files. */
   look: number;
-  /** Grows with each change. */
+  /** Incremented with each change. */
   revision: number;
 }
 
-/** As read_file has it. */
+/** In bytes; the limit of read_file. */
 export const LARGEST = 1024 * 1024;
-/** About 5 KB of memory each. */
+/** Each takes about 5 KB of memory. */
 const MOST_PASSAGES = 30_000;
-/** A clock of files ticks every few milliseconds. */
+/** File timestamps advance in steps of a few milliseconds. */
 const SETTLED_MS = 100;
 
 export function newFileIndex(most = MOST_PASSAGES): FileIndex {
   return {words: new WordIndex(), files: new Map(), byId: new Map(), nextId: 1, most, look: 0, revision: 0};
 }
 
-/** Read a file into the index, unless it has the same text there. Undefined: it is gone, or not to be read. */
+/** Read a file into the index, unless its content is unchanged. Undefined: the file is gone or unreadable. */
 export async function readInto(
   index: FileIndex,
   context: ToolContext,
@@ -99,7 +98,7 @@ export async function readInto(
   return file;
 }
 
-/** All of them, or none if it is stopped or there is no room. */
+/** Add all passages, or none if the call is stopped or the index is full. */
 async function addPassages(
   index: FileIndex,
   file: IndexedFile,
@@ -107,13 +106,14 @@ async function addPassages(
   {redact, signal}: ToolContext,
 ): Promise<void> {
   const breathe = pace(signal);
-  // What is kept of it is kept on disk, too.
+  // The index is saved to disk, so it must not contain secrets.
   const isClean = redact.text(text) === text;
   const name = redact.text(file.parts.join('/'));
+  const isMarkdown = /\.(?:md|mdx|markdown)$/i.test(file.parts.at(-1) ?? '');
   const passages: IndexedPassage[] = [];
   let complete = false;
   try {
-    for (const passage of passagesOf(text, isMarkdown(file.parts))) {
+    for (const passage of passagesOf(text, isMarkdown)) {
       if (index.byId.size >= index.most) break;
       const {start, end} = passage;
       const part = isClean ? text.slice(start, end) : withoutSecrets(text, start, end, redact);
@@ -149,15 +149,11 @@ function removePassages(index: FileIndex, file: IndexedFile): void {
   file.passages = [];
 }
 
-/** The text that offsets of passages are about; undefined if it is none. */
+/** The text that passage offsets refer to; undefined for binary files. */
 export function searchableText(bytes: Buffer): string | undefined {
   return asUtf8(bytes)
     ?.bytes.toString()
     .replace(/^\ufeff/, '');
-}
-
-function isMarkdown(parts: readonly string[]): boolean {
-  return /\.(?:md|mdx|markdown)$/i.test(parts.at(-1) ?? '');
 }
 
 export function hashOf(content: Buffer | string): string {

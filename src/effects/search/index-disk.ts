@@ -5,12 +5,11 @@ import {pace} from '../tool/pace.ts';
 import {type FileIndex, type IndexedFile, type IndexedPassage, newFileIndex} from './file-index.ts';
 import type {IndexedWord, IndexHead} from './word-index.ts';
 
-/** To be changed with whatever changes what is kept: the words of a text, its passages, their hashes. */
+/** Change this whenever word splitting, passages or hashes change. */
 const VERSION = 'agentdir search 2';
 const LARGEST = 256 * 1024 * 1024;
-/** Numbers and strings of one line, about: no line takes long to write or to read. */
+/** Approximate number of values per line, so that no line takes long to write or parse. */
 const LINE = 4000;
-const never = new AbortController().signal;
 
 type FileRow = [
   parts: readonly string[],
@@ -21,15 +20,12 @@ type FileRow = [
 ];
 type PassageRow = [id: number, start: number, end: number, first: number, last: number, trail: string, hash: string];
 
-/** Everything here is derived: it may be deleted at any time, also while the daemon runs. */
+/** Everything in this folder is derived and may be deleted at any time, even while the daemon runs. */
 export const searchFolder = (home: string) => join(home, '.agentdir/search');
 
-/**
- * Lines of JSON: version, head, files, words; and last a hash of them all. `stale` says that it is not worth going on.
- * False: it was not written.
- */
+/** Write lines of JSON: version, head, files, words, and a hash of all. Returns false if `stale` stopped it. */
 export async function saveIndex(path: string, index: FileIndex, stale: () => boolean): Promise<boolean> {
-  const breathe = pace(never);
+  const breathe = pace();
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   await mkdir(dirname(path), {recursive: true, mode: 0o700});
   const file = await open(temporary, 'wx', 0o600);
@@ -80,7 +76,7 @@ function fileRow({parts, stat: numbers, settled, hash, left, passages}: IndexedF
   const rows = passages.map(
     ({id, start, end, first, last, trail, hash: own}): PassageRow => [id, start, end, first, last, trail, own],
   );
-  // Who had just changed when it was read is read again.
+  // Zeros make the next daemon read a file that changed just before it was read.
   return [parts, settled ? numbers : [0, 0, 0, 0], hash, left ?? null, rows];
 }
 
@@ -100,7 +96,7 @@ function* batches<T>(rows: Iterable<T>, sizeOf: (row: T) => number): Generator<s
 
 const line = (value: unknown) => `${JSON.stringify(value)}\n`;
 
-/** Undefined if there is none that can be used. */
+/** Undefined if there is no usable index. */
 export async function loadIndex(path: string, signal: AbortSignal): Promise<FileIndex | undefined> {
   const breathe = pace(signal);
   try {
@@ -109,7 +105,7 @@ export async function loadIndex(path: string, signal: AbortSignal): Promise<File
     if (!(await isWhole(bytes, breathe))) return undefined;
     return await restored(lines(bytes), breathe);
   } catch (error) {
-    // Whatever is wrong with it, files are there to be read again.
+    // Ignore any damage: the files can be read again.
     if (signal.aborted) throw error;
     return undefined;
   }
@@ -125,7 +121,7 @@ async function isWhole(bytes: Buffer, breathe: () => Promise<void> | undefined):
   return bytes.toString('utf8', end) === line(hash.digest('hex'));
 }
 
-/** All but the last. */
+/** All lines but the last, which is the hash. */
 function* lines(bytes: Buffer): Generator<unknown> {
   const last = bytes.lastIndexOf(10, -2);
   for (let at = 0; at <= last; ) {
@@ -172,7 +168,7 @@ function restoreFile(index: FileIndex, [parts, numbers, hash, left, rows]: FileR
   for (const passage of passages) index.byId.set(passage.id, {file, passage});
 }
 
-/** What a killed daemon left half written. */
+/** Remove files that a killed daemon left half-written. */
 export async function clearTemporary(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   await Promise.all(names.filter(name => name.endsWith('.tmp')).map(name => rm(join(folder, name), {force: true})));

@@ -4,35 +4,34 @@ import type {Root} from '../workspace/place.ts';
 import {type FileIndex, newFileIndex} from './file-index.ts';
 import {clearTemporary, loadIndex, saveIndex, searchFolder} from './index-disk.ts';
 
-/** An index in memory, and who uses it. */
-interface Held {
+interface CachedIndex {
   path: string;
   index: FileIndex;
-  /** One at a time: a look at the files, then a search. */
+  /** The last use; uses run one at a time. */
   last: Promise<unknown>;
   using: number;
-  /** The revision that is on disk. */
+  /** Revision on disk. */
   saved: number;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Passages in memory in all, about 5 KB each; the index in use stays, however large. */
+/** Total in memory, at about 5 KB each. The index in use stays, however large. */
 const MOST_PASSAGES = 60_000;
-/** So long after a change what is in memory is written down. */
+/** Delay between a change and writing it to disk. */
 const IDLE_MS = 2000;
 
-/** By path on disk, the one that was used last at the end. */
-const held = new Map<string, Held>();
-const loading = new Map<string, Promise<Held>>();
+/** By path on disk, least recently used first. */
+const cache = new Map<string, CachedIndex>();
+const loading = new Map<string, Promise<CachedIndex>>();
 const cleared = new Set<string>();
 
-/** Run `use` with the index of a root, alone. */
+/** Run `use` with exclusive access to the index of a root. */
 export async function withIndex<T>(
   context: ToolContext,
   root: Root,
   use: (index: FileIndex) => Promise<T>,
 ): Promise<T> {
-  const one = await hold(context, root);
+  const one = await cachedIndex(context, root);
   one.using++;
   const before = one.last;
   const mine = before.then(() => use(one.index));
@@ -46,13 +45,13 @@ export async function withIndex<T>(
   }
 }
 
-async function hold(context: ToolContext, root: Root): Promise<Held> {
+async function cachedIndex(context: ToolContext, root: Root): Promise<CachedIndex> {
   const folder = searchFolder(context.home);
   const path = join(folder, root === 'workspace' ? `workspace-${context.agent}.jsonl` : `${root}.jsonl`);
-  const there = held.get(path);
+  const there = cache.get(path);
   if (there) {
-    held.delete(path);
-    held.set(path, there);
+    cache.delete(path);
+    cache.set(path, there);
     return there;
   }
   let load = loading.get(path);
@@ -64,18 +63,18 @@ async function hold(context: ToolContext, root: Root): Promise<Held> {
     return await load;
   } catch (error) {
     if (context.signal.aborted) throw error;
-    // Another call had begun to load it, and was stopped.
-    return hold(context, root);
+    // The call that started loading was stopped.
+    return cachedIndex(context, root);
   }
 }
 
-async function fromDisk(folder: string, path: string, signal: AbortSignal): Promise<Held> {
+async function fromDisk(folder: string, path: string, signal: AbortSignal): Promise<CachedIndex> {
   if (!cleared.has(folder)) {
     cleared.add(folder);
     await clearTemporary(folder);
   }
   const index = await loadIndex(path, signal);
-  const one: Held = {
+  const one: CachedIndex = {
     path,
     index: index ?? newFileIndex(),
     last: Promise.resolve(),
@@ -83,21 +82,21 @@ async function fromDisk(folder: string, path: string, signal: AbortSignal): Prom
     saved: 0,
     timer: undefined,
   };
-  held.set(path, one);
+  cache.set(path, one);
   return one;
 }
 
-function saveSoon(one: Held): void {
+function saveSoon(one: CachedIndex): void {
   if (one.timer) return;
   one.timer = setTimeout(() => {
     one.timer = undefined;
     save(one).catch(() => {
-      // A full disk: then the next daemon reads all files again.
+      // For example a full disk: the next daemon reads all files again.
     });
   }, IDLE_MS).unref();
 }
 
-async function save(one: Held): Promise<void> {
+async function save(one: CachedIndex): Promise<void> {
   const {index, path} = one;
   if (one.using > 0) return saveSoon(one);
   if (index.words.dirtCount > 0) await index.words.vacuum({batchSize: 500, batchWait: 1});
@@ -107,39 +106,36 @@ async function save(one: Held): Promise<void> {
   else saveSoon(one);
 }
 
-/** Those used longest ago leave. */
-function dropOthers(current: Held): void {
+function dropOthers(current: CachedIndex): void {
   let passages = 0;
-  for (const {index} of held.values()) passages += index.byId.size;
-  for (const [path, one] of held) {
+  for (const {index} of cache.values()) passages += index.byId.size;
+  for (const [path, one] of cache) {
     if (passages <= MOST_PASSAGES) return;
     if (one === current || one.using > 0) continue;
-    held.delete(path);
+    cache.delete(path);
     passages -= one.index.byId.size;
   }
 }
 
-/** All that is in memory of a home, written down now. */
 export async function writeIndexes(home: string): Promise<void> {
-  for (const one of held.values()) {
+  for (const one of cache.values()) {
     if (!one.path.startsWith(`${searchFolder(home)}/`)) continue;
     await one.last;
     if (one.index.revision !== one.saved) await save(one);
   }
 }
 
-/** As if the daemon were started anew. */
+/** Drop the indexes of a home from memory, as a restart would. */
 export function forgetIndexes(home: string): void {
-  for (const [path, {timer}] of held) {
+  for (const [path, {timer}] of cache) {
     if (!path.startsWith(`${searchFolder(home)}/`)) continue;
     clearTimeout(timer);
-    held.delete(path);
+    cache.delete(path);
   }
 }
 
-/** Hashes of all passages in memory of a home. */
 export function* passagesInMemory(home: string): Generator<string> {
-  for (const {path, index} of held.values()) {
+  for (const {path, index} of cache.values()) {
     if (!path.startsWith(`${searchFolder(home)}/`)) continue;
     for (const {passage} of index.byId.values()) yield passage.hash;
   }

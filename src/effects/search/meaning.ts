@@ -6,15 +6,15 @@ import type {Embedder} from './embedder.ts';
 import type {IndexedPassage} from './file-index.ts';
 import {nearness, startOver, type Vectors} from './vectors.ts';
 
-/** A search does not wait longer for the vector of its question. */
+/** Longest time that a search waits for the vector of its query. */
 const LONGEST_WAIT_MS = 2000;
-/** What comes later than that is for the next one. */
+/** A later answer is kept for the next search. */
 const LONGEST_ANSWER_MS = 30_000;
 const MOST_REMEMBERED = 200;
 
 const remembered = new Map<string, Float32Array>();
 
-/** The vector of a question, or why there is none. Never throws. */
+/** The vector of a query, or why there is none. Never throws. */
 export async function vectorOf(
   query: string,
   embedder: Embedder,
@@ -41,11 +41,11 @@ export async function vectorOf(
   waited.abort();
   if (typeof answer === 'string') {
     if (!context.signal.aborted) stopFor(vectors, answer);
-    // It was only slow: the next search has the vector.
+    // If the embedder was only slow, the next search gets the vector.
     void asking.then(vector => typeof vector !== 'string' && goOn(vectors));
     return answer;
   }
-  // Those of the passages are made again, and the search says how many are missing.
+  // The passages are embedded again; the search reports how many are missing.
   if (!isLike(answer, vectors)) await startOver(vectors).catch(() => {});
   return answer;
 }
@@ -56,12 +56,12 @@ function remember(key: string, vector: Float32Array): void {
   remembered.set(key, vector);
 }
 
-/** One that is remembered may be of another model than the passages' by now. */
+/** A remembered vector may come from another model than the passages' vectors. */
 function isLike(vector: Float32Array, {dims}: Vectors): boolean {
   return dims === 0 || vector.length === dims;
 }
 
-/** The passages nearest to a vector, best first, of those that have one. */
+/** Passages nearest to a vector, best first; passages without a vector are skipped. */
 export async function nearestTo<T extends {passage: IndexedPassage}>(
   query: Float32Array,
   vectors: Vectors,

@@ -5,10 +5,10 @@ import {readPlace} from '../workspace/open-file.ts';
 import {makeToolPath, type Root} from '../workspace/place.ts';
 import {hashOf, type IndexedFile, type IndexedPassage, LARGEST, searchableText} from './file-index.ts';
 
-/** Gives the text of a passage, without secrets, those across its ends included. */
+/** Text of a passage without secrets, including secrets that cross its ends. */
 export type TextOf = (passage: IndexedPassage) => string;
 
-/** Texts are not kept in memory: the file is read again. Undefined if it is not what was indexed any more. */
+/** Read the file again, because texts are not kept in memory. Undefined if the file changed since it was indexed. */
 export async function readTexts(context: ToolContext, root: Root, file: IndexedFile): Promise<TextOf | undefined> {
   const read = await readPlace(context, makeToolPath(root, file.parts), LARGEST);
   if (isFailure(read) || hashOf(read.bytes) !== file.hash) return undefined;

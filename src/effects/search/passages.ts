@@ -1,36 +1,35 @@
 import {headingText} from '../../formats/common/task-lines.ts';
 
-/** A part of a text that is found and shown as one. */
+/** A part of a text that is found and shown as a unit. */
 export interface Passage {
   /** Offsets into the text. */
   start: number;
   end: number;
-  /** Numbers of its lines, from 1. */
+  /** Line numbers, from 1. */
   first: number;
   last: number;
-  /** The headings that it stands under, and those of further sections in it: `Redis › After a crash · Backup`. */
+  /** Headings above it, and those of further sections in it: `Redis › After a crash · Backup`. */
   trail: string;
 }
 
-/** A passage of Markdown that has so many characters ends with its paragraph or section; shorter sections share one. */
+/** A Markdown passage of this many characters ends with its paragraph or section; shorter sections share a passage. */
 const ENOUGH = 900;
-/** None has more. */
 const MAX_PASSAGE = 2400;
-/** Of other text: lines of a passage, and how many of them are the last ones of the passage before. */
+/** For other text: lines per passage, and how many of them repeat the end of the passage before. */
 const LINES = 30;
 const OVERLAP = 5;
 const LONGEST_TITLE = 120;
 
 interface Line {
   start: number;
-  /** Of the next. */
+  /** Start of the next line. */
   end: number;
   number: number;
 }
 
-/** The passages of a text, one by one: who asks for them can let others run. In linear time, whatever the text. */
+/** Generate the passages of a text, so that the caller can yield in between. Takes linear time for any text. */
 export function passagesOf(text: string, isMarkdown: boolean): Generator<Passage> {
-  return isMarkdown ? ofMarkdown(text) : ofLines(text);
+  return isMarkdown ? markdownPassages(text) : linePassages(text);
 }
 
 function* linesOf(text: string): Generator<Line> {
@@ -39,7 +38,7 @@ function* linesOf(text: string): Generator<Line> {
     const newline = text.indexOf('\n', start);
     const end = newline === -1 ? text.length : newline + 1;
     number++;
-    // Of a very long line each piece is like a line.
+    // Each piece of a very long line counts as a line.
     for (let from = start; from < end; ) {
       const to = cutAt(text, from, end);
       yield {start: from, end: to, number};
@@ -55,10 +54,10 @@ function cutAt(text: string, from: number, end: number): number {
   return from + MAX_PASSAGE - (code >= 0xdc00 && code <= 0xdfff ? 1 : 0);
 }
 
-function* ofLines(text: string): Generator<Passage> {
+function* linePassages(text: string): Generator<Passage> {
   let block: Line[] = [];
   let fresh = 0;
-  const passage = () => made(text, block, '');
+  const passage = () => makePassage(text, block, '');
   for (const line of linesOf(text)) {
     const first = block[0];
     if (first && (block.length >= LINES || line.end - first.start > MAX_PASSAGE)) {
@@ -75,8 +74,8 @@ function* ofLines(text: string): Generator<Passage> {
   if (rest) yield rest;
 }
 
-/** Cut at headings, and at ends of paragraphs where there is enough. */
-function* ofMarkdown(text: string): Generator<Passage> {
+/** Split at headings, and between paragraphs once a passage is long enough. */
+function* markdownPassages(text: string): Generator<Passage> {
   const titles: {depth: number; title: string}[] = [];
   const here = () => titles.map(({title}) => title).join(' › ');
   let trail = '';
@@ -85,7 +84,7 @@ function* ofMarkdown(text: string): Generator<Passage> {
   /** Whether the block has more than headings. */
   let hasBody = false;
   const flush = (): Passage | undefined => {
-    const done = made(text, block, trail);
+    const done = makePassage(text, block, trail);
     block = [];
     hasBody = false;
     trail = here();
@@ -116,8 +115,8 @@ function* ofMarkdown(text: string): Generator<Passage> {
   if (rest) yield rest;
 }
 
-/** Without empty lines at its end; undefined if nothing else is in it. */
-function made(text: string, block: readonly Line[], trail: string): Passage | undefined {
+/** Trim empty lines at both ends; undefined if nothing is left. */
+function makePassage(text: string, block: readonly Line[], trail: string): Passage | undefined {
   const from = block.findIndex(({start, end}) => text.slice(start, end).trim() !== '');
   const first = block[from];
   const last = block.findLast(({start, end}) => text.slice(start, end).trim() !== '');

@@ -5,13 +5,11 @@ import {embedderOf} from './choose-embedder.ts';
 import {countMissing, embedInBackground, whyStopped} from './embed-passages.ts';
 import type {Embedder} from './embedder.ts';
 import type {FileIndex, IndexedFile, IndexedPassage} from './file-index.ts';
-import {fuse} from './fuse.ts';
 import {withIndex} from './indexes.ts';
 import {nearestTo, vectorOf} from './meaning.ts';
 import {type IndexUpdate, updateIndex} from './update-index.ts';
 import {type Vectors, vectorsOf} from './vectors.ts';
 
-/** A passage that was found. */
 export interface RankedPassage {
   root: Root;
   file: IndexedFile;
@@ -23,18 +21,17 @@ export interface FileSearchResult {
   /** Best first. */
   ranked: RankedPassage[];
   looked: IndexUpdate[];
-  /** What to know of the search by meaning. */
   notes: string[];
 }
 
 type Candidate = Omit<RankedPassage, 'score'>;
 
-/** How many places of each list count. */
+/** Number of ranks of each list that count. */
 const MOST_PLACES = 100;
-/** Enough for the longest result, overlapping passages and changed files left out. */
+/** Enough for the longest result, even without overlapping passages and changed files. */
 const MOST_FOUND = 500;
 
-/** Passages of some places for a question in words: files that changed are read first. */
+/** Find passages for a query. Reads changed files first. */
 export async function search(
   context: ToolContext,
   places: readonly ToolPath[],
@@ -42,7 +39,7 @@ export async function search(
 ): Promise<FileSearchResult | ToolFailure> {
   const embedder = embedderOf(context.search?.embeddings, process.env);
   if (embedder && !('failed' in embedder)) return withMeaning(context, places, query, embedder);
-  const lists = await ofPlaces(context, places, query, false);
+  const lists = await searchPlaces(context, places, query, false);
   if (isFailure(lists)) return lists;
   return {...byWords(lists), notes: embedder ? [`by words alone: ${embedder.failed}`] : []};
 }
@@ -54,7 +51,7 @@ async function withMeaning(
   embedder: Embedder,
 ): Promise<FileSearchResult | ToolFailure> {
   const [lists, {vectors, vector}] = await Promise.all([
-    ofPlaces(context, places, query, true),
+    searchPlaces(context, places, query, true),
     embedQuery(context, embedder, query),
   ]);
   if (isFailure(lists)) return lists;
@@ -81,18 +78,18 @@ async function withMeaning(
   };
 }
 
-function byWords(lists: readonly OfPlace[]): Pick<FileSearchResult, 'ranked' | 'looked'> {
+function byWords(lists: readonly PlaceResult[]): Pick<FileSearchResult, 'ranked' | 'looked'> {
   return {ranked: lists.flatMap(({found}) => found).sort(inOrder), looked: lists.map(({looked}) => looked)};
 }
 
-async function ofPlaces(
+async function searchPlaces(
   context: ToolContext,
   places: readonly ToolPath[],
   query: string,
   withCandidates: boolean,
-): Promise<OfPlace[] | ToolFailure> {
-  const lists: OfPlace[] = [];
-  for (const one of await Promise.all(places.map(place => ofPlace(context, place, query, withCandidates)))) {
+): Promise<PlaceResult[] | ToolFailure> {
+  const lists: PlaceResult[] = [];
+  for (const one of await Promise.all(places.map(place => searchPlace(context, place, query, withCandidates)))) {
     if (isFailure(one)) return one;
     lists.push(one);
   }
@@ -108,29 +105,28 @@ async function embedQuery(
   return {vectors, vector: await vectorOf(query, embedder, vectors, context)};
 }
 
-interface OfPlace {
+interface PlaceResult {
   root: Root;
   index: FileIndex;
   looked: IndexUpdate;
   found: RankedPassage[];
-  /** All passages of the place, if they are asked for. */
+  /** All passages of the place, if requested. */
   candidates: Candidate[];
 }
 
-function ofPlace(
+function searchPlace(
   context: ToolContext,
   place: ToolPath,
   query: string,
   withCandidates: boolean,
-): Promise<OfPlace | ToolFailure> {
+): Promise<PlaceResult | ToolFailure> {
   const {root} = place;
   return withIndex(context, root, async index => {
     const looked = await updateIndex(index, context, place);
     if (isFailure(looked)) return looked;
     const isHere = (id: number) => index.byId.get(id)?.file.seen === index.look;
     const hits = index.words.find(query, isHere);
-    // Two indexes weigh words each in its own way: what can be compared is how near to its best one a passage comes, and
-    // how many of the words it has.
+    // Scores of two indexes are not comparable; scores relative to the best hit and shares of query words are.
     const best = hits.reduce((most, {score}) => Math.max(most, score), 0);
     const scored = hits.map(({id, score, share}) => ({id, score: (score / best) * share}));
     const least = leastOf(scored);
@@ -145,14 +141,14 @@ function ofPlace(
   });
 }
 
-/** The score that MOST_FOUND have, all but for rounding: those below it need not be put in order. */
+/** Score of rank MOST_FOUND, minus a rounding margin: passages below it need not be sorted. */
 function leastOf(scored: readonly {score: number}[]): number {
   if (scored.length <= MOST_FOUND) return 0;
   const scores = Float64Array.from(scored, ({score}) => -score).sort();
   return -(scores[MOST_FOUND - 1] ?? 0) * (1 - 1e-5);
 }
 
-/** Of equals the one whose path comes first: what is found does not depend on the order in which files were read. */
+/** Break ties by path, so that the order does not depend on when files were read. */
 function inOrder(a: RankedPassage, b: RankedPassage): number {
   if (a.score !== b.score) return b.score - a.score;
   if (a.root !== b.root) return a.root < b.root ? -1 : 1;
@@ -162,4 +158,15 @@ function inOrder(a: RankedPassage, b: RankedPassage): number {
 
 function round(score: number): number {
   return Number(score.toPrecision(6));
+}
+
+/** From the paper (Cormack 2009): first ranks count much, but not exclusively. */
+const K = 60;
+
+/** Merge ranked lists by rank (reciprocal rank fusion), because their scores are not comparable. */
+function fuse<T>(lists: readonly (readonly T[])[]): {one: T; score: number}[] {
+  const scores = new Map<T, number>();
+  for (const list of lists)
+    for (const [i, one] of list.entries()) scores.set(one, (scores.get(one) ?? 0) + 1 / (K + i + 1));
+  return [...scores].map(([one, score]) => ({one, score})).sort((a, b) => b.score - a.score);
 }

@@ -8,25 +8,20 @@ import type {ToolPath} from '../workspace/place.ts';
 import {type WalkResult, walkFolder} from '../workspace/walk.ts';
 import {type FileIndex, forget, type IndexedFile, readInto} from './file-index.ts';
 
-/** What a look at the files of a place came to. */
 export interface IndexUpdate extends WalkResult {
-  /** Files that can be searched. */
   files: number;
   binary: number;
   large: number;
-  /** Files for which the index has no room. */
+  /** Number of files for which the index has no room. */
   full: number;
-  /** Files that there was no time to read. */
+  /** Number of files that there was no time to read. */
   unread: number;
 }
 
-/** A call does not wait longer than this for files to be read; the next goes on. */
+/** Longest time that a call reads files; the next call continues. */
 const LONGEST_READING_MS = 10_000;
 
-/**
- * Look at all files of a place; what is not there any more leaves, then those are read that are not as they were read: a
- * folder that was moved has room. Stopped halfway, it has done what it has done, and the next look goes on.
- */
+/** Forget vanished files, so that moved folders have room, then read changed ones. Continues where it was stopped. */
 export async function updateIndex(
   index: FileIndex,
   context: ToolContext,
@@ -45,7 +40,7 @@ export async function updateIndex(
   const visit = (folder: Folder, name: string, parts: readonly string[]): true => {
     const path = parts.join('/');
     const known = index.files.get(path);
-    // Of one that is known only whether it may have changed: what is read is opened without a link on the way.
+    // A known file only needs a stat; reading it later opens it without following links.
     const stat = known ? glance(`${root}/${path}`) : lookAt(folder, name);
     if (!stat?.isFile()) return true;
     if (known) known.seen = look;
@@ -56,7 +51,7 @@ export async function updateIndex(
   };
   const kind = fileTypeAt(context, place);
   if (isFailure(kind)) return kind;
-  const walked = await (kind === 'file' ? one(context, place, visit) : all(context, place, visit));
+  const walked = await (kind === 'file' ? visitFile(context, place, visit) : visitFolder(context, place, visit));
   if (isFailure(walked)) return walked;
   if (walked.incomplete === undefined) {
     const prefix = place.parts.length === 0 ? '' : `${place.parts.join('/')}${kind === 'file' ? '' : '/'}`;
@@ -67,7 +62,7 @@ export async function updateIndex(
   if (hasRoom) changed.push(...full.map(({parts}) => parts));
   else for (const file of full) count(file);
   const until = performance.now() + LONGEST_READING_MS;
-  // A note is read in less time than others may be kept waiting, a thousand of them are not.
+  // One small file reads quickly, a thousand do not.
   const breathe = pace(context.signal);
   for (const parts of changed) {
     const pause = breathe();
@@ -82,7 +77,7 @@ export async function updateIndex(
   return {...walked, ...looked};
 }
 
-/** Undefined: it is gone, or not to be read. */
+/** Undefined: the file is gone or unreadable. */
 async function readAt(
   index: FileIndex,
   context: ToolContext,
@@ -100,8 +95,8 @@ async function readAt(
 
 type Visit = (folder: Folder, name: string, parts: readonly string[]) => true;
 
-/** What is named itself is looked at whatever ignore files say. */
-async function one(context: ToolContext, place: ToolPath, visit: Visit): Promise<WalkResult | ToolFailure> {
+/** Ignore files do not apply to a file that is named itself. */
+async function visitFile(context: ToolContext, place: ToolPath, visit: Visit): Promise<WalkResult | ToolFailure> {
   const folder = openFolder(context, place, place.parts.slice(0, -1));
   if (isFailure(folder)) return folder;
   try {
@@ -112,7 +107,7 @@ async function one(context: ToolContext, place: ToolPath, visit: Visit): Promise
   return {ignored: 0, hidden: 0};
 }
 
-function all(context: ToolContext, place: ToolPath, visit: Visit): Promise<WalkResult | ToolFailure> {
+function visitFolder(context: ToolContext, place: ToolPath, visit: Visit): Promise<WalkResult | ToolFailure> {
   return walkFolder(context, place, {
     start: true,
     enter: () => true,

@@ -5,12 +5,12 @@ import {pace} from '../tool/pace.ts';
 import {hashOf} from './file-index.ts';
 import {searchFolder} from './index-disk.ts';
 
-/** Vectors of passages, by the hash of what they were made from: an unchanged passage has one for good. */
+/** Vectors of passages by content hash; an unchanged passage keeps its vector. */
 export interface Vectors {
   path: string;
-  /** 0 until the first is there. */
+  /** 0 while empty. */
   dims: number;
-  /** Hash → which. */
+  /** Hash → position. */
   at: Map<string, number>;
   /** BLOCK vectors each. */
   blocks: Float32Array[];
@@ -18,14 +18,13 @@ export interface Vectors {
 
 const VERSION = 'agentdir vectors 1';
 const BLOCK = 1024;
-/** In memory, and about the same on disk. */
+/** In memory; about the same on disk. */
 const MOST_BYTES = 128 * 1024 * 1024;
 const HASH_BYTES = 16;
-const never = new AbortController().signal;
 
 const opened = new Map<string, Promise<Vectors>>();
 
-/** Those of an embedder: read from disk once. */
+/** Vectors of an embedder; read from disk once. */
 export function vectorsOf(home: string, embedder: string): Promise<Vectors> {
   const path = join(searchFolder(home), `vectors-${hashOf(embedder).slice(0, 16)}.bin`);
   let vectors = opened.get(path);
@@ -47,7 +46,7 @@ function vectorAt(vectors: Vectors, hash: string): Float32Array | undefined {
   return vectors.blocks[Math.floor(which / BLOCK)]?.subarray(at, at + vectors.dims);
 }
 
-/** How near a passage is to a vector; undefined if it has none. The query must have as many numbers. */
+/** Dot product of a passage's vector and the query, which must have `dims` numbers. Undefined: no vector. */
 export function nearness({at, blocks, dims}: Vectors, hash: string, query: Float32Array): number | undefined {
   const which = at.get(hash);
   const block = which === undefined ? undefined : blocks[Math.floor(which / BLOCK)];
@@ -58,7 +57,7 @@ export function nearness({at, blocks, dims}: Vectors, hash: string, query: Float
   return product;
 }
 
-/** False: they have another length than those that are there. */
+/** False: the dimensions differ from those of the existing vectors. */
 export async function addVectors(
   vectors: Vectors,
   added: readonly {hash: string; vector: Float32Array}[],
@@ -72,7 +71,7 @@ export async function addVectors(
   try {
     const {size} = await file.stat();
     const whole = size === 0 ? 0 : (size - headOf(vectors.dims).length) % recordBytes(vectors.dims);
-    // A record that was cut short is followed by whole ones: they must not begin in its middle.
+    // Remove a partial record at the end, so that new records start at a record boundary.
     if (whole !== 0) await file.truncate(size - whole);
     const records = fresh.map(({hash, vector}) => record(hash, vector));
     await file.appendFile(Buffer.concat(size === 0 ? [headOf(vectors.dims), ...records] : records));
@@ -86,7 +85,7 @@ export function isFull({dims, at}: Vectors): boolean {
   return at.size * dims * 4 >= MOST_BYTES;
 }
 
-/** Only those of `wanted` stay, in memory and on disk. */
+/** Drop all vectors but those of `wanted`, in memory and on disk. */
 export async function keepOnly(vectors: Vectors, wanted: Iterable<string>): Promise<void> {
   const kept: {hash: string; vector: Float32Array}[] = [];
   for (const hash of new Set(wanted)) {
@@ -101,10 +100,10 @@ export async function keepOnly(vectors: Vectors, wanted: Iterable<string>): Prom
   await (kept.length > 0 ? rename(temporary.path, vectors.path) : rm(vectors.path, {force: true}));
 }
 
-/** The same name, another model: what there is cannot be compared with what it gives now. */
+/** Drop all vectors: the embedder changed its model but not its name. */
 export async function startOver(vectors: Vectors): Promise<void> {
   const gone = keepOnly(vectors, []);
-  // At once: others may come while the file is removed.
+  // Reset before awaiting: others may add vectors while the file is being removed.
   vectors.dims = 0;
   await gone;
 }
@@ -131,7 +130,7 @@ function record(hash: string, vector: Float32Array): Buffer {
   return Buffer.concat([body, sum]);
 }
 
-/** What is wrong in it is left out, and made again. */
+/** Skip damaged records; their passages are embedded again. */
 async function read(path: string): Promise<Vectors> {
   const vectors: Vectors = {path, dims: 0, at: new Map(), blocks: []};
   const bytes = await readFile(path).catch(() => Buffer.alloc(0));
@@ -144,12 +143,12 @@ async function read(path: string): Promise<Vectors> {
     return vectors;
   }
   vectors.dims = dims;
-  const breathe = pace(never);
+  const breathe = pace();
   const size = recordBytes(dims);
   for (let at = end; at + size <= bytes.length && !isFull(vectors); at += size) {
     const body = bytes.subarray(at, at + size - 4);
     if (crc32(body) === bytes.readUInt32LE(at + size - 4)) {
-      // A copy, because floats must begin at a multiple of four.
+      // Copy: a Float32Array must start at a multiple of four.
       const floats = new Float32Array(Uint8Array.from(body.subarray(HASH_BYTES)).buffer);
       put(vectors, body.toString('hex', 0, HASH_BYTES), floats);
     }

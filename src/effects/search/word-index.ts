@@ -1,37 +1,36 @@
 import MiniSearch, {type Options, type SearchOptions, type SearchResult} from 'minisearch';
 import {hasUnspaced, wordsOf} from './words.ts';
 
-/** What is looked up of a passage. */
 export interface WordEntry {
   id: number;
   text: string;
-  /** The path of its file. */
+  /** Path of its file. */
   name: string;
   trail: string;
 }
 
 export interface WordHit {
   id: number;
-  /** How well it fits, among the passages of this index. */
+  /** Relevance among the passages of this index. */
   score: number;
-  /** How many of the words that count it has, 1 for all. */
+  /** Share of the significant words that the passage contains, from 0 to 1. */
   share: number;
 }
 
 const MOST_WORDS = 32;
-/** A word that more than this part of all passages have says little and costs much. */
+/** A word in more than this share of all passages says little and costs much. */
 const COMMON = 0.25;
-/** Once so many passages are found by rarer words, others are not looked up. */
+/** Once rarer words find this many passages, more common words are skipped. */
 const ENOUGH = 1500;
-/** One that more than this part have is well known. */
+/** A word in more than this share of passages is not taken for a typo. */
 const MANY = 0.01;
-/** Whatever part of all that is, so few passages are not many. */
+/** Lower bound for COMMON and MANY, in passages. */
 const LEAST = 20;
 const isLetters = (word: string) => /^\p{L}+$/u.test(word) && !hasUnspaced(word);
 
 const FIELDS = ['text', 'name', 'trail'];
 const BOOST = {text: 1, name: 2, trail: 2.5};
-/** The library's own, of BM25+. */
+/** MiniSearch's BM25+ parameters. */
 const [K, B, D] = [1.2, 0.7, 0.5] as const;
 
 const options: Options<WordEntry> = {
@@ -45,7 +44,7 @@ const options: Options<WordEntry> = {
   },
 };
 
-/** All but the words, in plain values. */
+/** Everything but the words, as plain values. */
 export interface IndexHead {
   count: number;
   nextId: number;
@@ -54,10 +53,10 @@ export interface IndexHead {
   averages: number[];
 }
 
-/** A word, and of each field that has it the passages with how often they do: `[own id, count, own id, count …]`. */
+/** A word with its counts per field, as `[own id, count, own id, count …]`. */
 export type IndexedWord = [word: string, ...fields: [field: number, counts: number[]][]];
 
-/** A class, because only so can the library's index be read and made word by word: as a whole it blocks everybody. */
+/** A subclass can save and load MiniSearch's index word by word; as a whole that would block the event loop. */
 export class WordIndex extends MiniSearch<WordEntry> {
   #kept = {state: '', fields: new Map<number, Float64Array>()};
 
@@ -65,7 +64,7 @@ export class WordIndex extends MiniSearch<WordEntry> {
     super(options);
   }
 
-  /** Must be without discarded passages. */
+  /** The index must be without discarded passages. */
   *indexedWords(): Generator<IndexedWord> {
     for (const [word, fields] of this._index)
       yield [word, ...[...fields].map(([field, counts]): [number, number[]] => [field, [...counts].flat()])];
@@ -81,7 +80,7 @@ export class WordIndex extends MiniSearch<WordEntry> {
     };
   }
 
-  /** To be called first, on a new index; then `restoreWord` for each. */
+  /** Call this first, on a new index; then `restoreWord` for each word. */
   restoreHead({count, nextId, ids, lengths, averages}: IndexHead): void {
     this._documentCount = count;
     this._nextId = nextId;
@@ -101,7 +100,7 @@ export class WordIndex extends MiniSearch<WordEntry> {
     this._index.set(word, data);
   }
 
-  /** All passages that have one of the words, in no order. */
+  /** All passages that contain one of the words, unordered. */
   find(query: string, wanted: (id: number) => boolean): WordHit[] {
     const words = [...new Set(wordsOf(query))].slice(0, MOST_WORDS);
     if (words.length === 0) return [];
@@ -112,7 +111,7 @@ export class WordIndex extends MiniSearch<WordEntry> {
     const isMany = (word: string) => (counts.get(word) ?? 0) > Math.max(many, LEAST);
     const options: SearchOptions = {
       prefix: word => (word.length > 2 || hasUnspaced(word)) && !this.#isCommon(counts.get(word) ?? 0),
-      // A word that is often written like this is not misspelt.
+      // A common spelling is not a typo.
       fuzzy: word => (word.length > 4 && isLetters(word) && !isMany(word) ? 0.2 : false),
     };
     const search = () => super.search(telling.join(' '), options);
@@ -123,8 +122,8 @@ export class WordIndex extends MiniSearch<WordEntry> {
   }
 
   /**
-   * A word is weighed by how many have it, and the library lets discarded passages count until it has come across them
-   * as often as they had the word. What is found must not depend on what was there before.
+   * A word's weight depends on how many passages contain it, and MiniSearch counts discarded passages until searches
+   * have come across them. Remove them first, so that results do not depend on former content.
    */
   #clean(found: readonly SearchResult[]): void {
     for (const word of new Set(found.flatMap(({terms}) => terms)))
@@ -132,7 +131,7 @@ export class WordIndex extends MiniSearch<WordEntry> {
         for (const own of counts.keys()) if (!this._documentIds.has(own)) counts.delete(own);
   }
 
-  /** As the library weighs them, without a record for each of the many passages that it finds. */
+  /** Score like MiniSearch, but without an object for each of the many passages found. */
   #everywhere(words: readonly string[], wanted: (id: number) => boolean): WordHit[] {
     const scores = new Float64Array(this._nextId);
     const has = new Uint8Array(this._nextId);
@@ -146,7 +145,7 @@ export class WordIndex extends MiniSearch<WordEntry> {
         counts.forEach((count, own) => {
           const weight = count / (count + (lengths[own] ?? 0));
           scores[own] = (scores[own] ?? 0) + boost * (D + weight * (K + 1));
-          // A word counts once, in whatever fields it is.
+          // Count a word once, however many fields contain it.
           if (lastWord[own] !== nth + 1) {
             lastWord[own] = nth + 1;
             has[own] = (has[own] ?? 0) + 1;
@@ -164,7 +163,7 @@ export class WordIndex extends MiniSearch<WordEntry> {
     return hits;
   }
 
-  /** What the length of a passage does to its weight, by own id. Kept until the index changes: it is asked for with each such query. */
+  /** Length normalisation of each passage, by own id. Cached until the index changes. */
   #lengths(field: number): Float64Array {
     const state = `${this._documentCount} ${this._nextId} ${this.dirtCount}`;
     if (this.#kept.state !== state) this.#kept = {state, fields: new Map()};
@@ -178,14 +177,14 @@ export class WordIndex extends MiniSearch<WordEntry> {
     return lengths;
   }
 
-  /** Without words that are everywhere, unless there are no others. */
+  /** Drop words that are everywhere, unless there are no others. */
   #telling(counts: ReadonlyMap<string, number>): string[] {
     const rarest = [...counts].sort(([, a], [, b]) => a - b);
     const rare = rarest.filter(([, count]) => !this.#isCommon(count));
     const missing = rare.filter(([, count]) => count === 0).length;
     if (missing === rare.length) return rarest.slice(0, missing + 2).map(([word]) => word);
     let passages = 0;
-    // Of a sentence the rarest words say what it is about.
+    // The rarest words of a sentence say what it is about.
     const telling = rare.filter(([, count], i) => {
       const wanted = passages <= ENOUGH || i < missing + 2;
       passages += count;

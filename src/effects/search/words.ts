@@ -1,14 +1,14 @@
-/** Longer ones are no words that anybody looks for: they are cut, here and in queries alike. */
+/** Longer words are cut, in texts and queries alike. */
 const MAX_WORD = 64;
 
-/** Scripts that write words without spaces between them: found by every two characters that stand together. */
+/** Scripts without spaces between words: indexed by pairs of adjacent characters. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]+/u;
 const UNSPACED_PARTS = new RegExp(UNSPACED, 'gu');
 const WORD = /[\p{L}\p{N}\p{M}_]+/gu;
 const ASCII_WORD = /[A-Za-z0-9_]+/g;
-/** Marks that make no other letter of it; in other scripts they are vowels. */
+/** Accents on letters of these scripts. In other scripts such marks are vowels. */
 const ACCENT = /(?<=[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}]\p{Mn}*)\p{Mn}/gu;
-/** Letters that are no others with an accent, as they are typed without it. */
+/** Letters that do not decompose into a base letter and an accent. */
 const PLAIN: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -20,12 +20,12 @@ const PLAIN: Readonly<Record<string, string>> = {
   þ: 'th',
   ı: 'i',
 };
-/** Where one word of a name ends: `parseHTML`, `HTMLParser`, `utf8Text`. */
+/** Word boundaries inside a name: `parseHTML`, `HTMLParser`, `utf8Text`. */
 const JOINTS = /(?<=\p{Ll}|\p{N})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
 
 /**
- * The words of a text as they are looked up: in lower case, without accents. Of a name like `readFile`, `read_file` or
- * `src/read-file.ts` there are its parts, and the whole where no character but letters, digits and `_` is in it.
+ * Words of a text in index form: lower case, without accents. A name like `readFile`, `read_file` or `src/read-file.ts`
+ * yields its parts, and the whole name if it has only letters, digits and `_`.
  */
 export function wordsOf(text: string): string[] {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
@@ -66,7 +66,7 @@ function addWord(words: string[], word: string): void {
   if (/[^_]/.test(whole)) words.push(whole);
 }
 
-/** A run of letters, some of them of a script without spaces. */
+/** Split a run of letters of which some belong to a script without spaces. */
 function addMixed(words: string[], run: string): void {
   let end = 0;
   for (const {0: part, index} of run.matchAll(UNSPACED_PARTS)) {

@@ -4,10 +4,10 @@ import {within} from '../sandbox/profile.ts';
 
 const MOST_BYTES = 1024 * 1024;
 
-/** Where agents can write. */
+/** Folders that agents can write. */
 const agents = ['workspaces', '.workspaces'];
 
-/** `approvals.signers` of the settings, relative to the home → where the file is, unless an agent could have written it. */
+/** Resolve `approvals.signers`, relative to the home. Rejects a file that an agent could have written. */
 export function signersPath(home: string, setting: string): {path: string} | {problem: string} {
   const path = resolve(home, setting);
   try {

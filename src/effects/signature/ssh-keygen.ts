@@ -4,12 +4,12 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {systemPath} from '../sandbox/environment.ts';
 
-/** `problem`: it could not be run to its end. */
+/** `problem`: ssh-keygen did not run to its end. */
 export type KeygenResult = {code: number; stdout: string; stderr: string} | {problem: string};
 
 const MOST_OUTPUT = 64 * 1024;
 
-/** Run it without a shell, in an environment made from nothing. Never throws. */
+/** Run ssh-keygen without a shell, in an empty environment. Never throws. */
 export function sshKeygen(
   args: readonly string[],
   input: string,
@@ -17,7 +17,7 @@ export function sshKeygen(
   environment: NodeJS.ProcessEnv = {},
 ): Promise<KeygenResult> {
   return new Promise(resolve => {
-    // UTC: times in a file of signers mean the same everywhere.
+    // In UTC, times in a signers file mean the same everywhere.
     const env = {PATH: systemPath.join(':'), LC_ALL: 'C', TZ: 'UTC', ...environment};
     const child = spawn('ssh-keygen', args, {env, timeout: timeoutMs, killSignal: 'SIGKILL'});
     const said = {stdout: '', stderr: ''};
@@ -29,7 +29,7 @@ export function sshKeygen(
     child.on('close', code =>
       resolve(code === null ? {problem: `ssh-keygen did not end within ${timeoutMs / 1000} s`} : {code, ...said}),
     );
-    // It may end before it has read all of it.
+    // ssh-keygen may exit before it has read all input.
     child.stdin.on('error', () => {});
     child.stdin.end(input);
   });
@@ -40,7 +40,7 @@ function startFailure({code, message}: NodeJS.ErrnoException): string {
   return 'ssh-keygen is not installed, and signatures need it: apt-get install openssh-client';
 }
 
-/** Files for one run, which nobody else can read; gone afterwards. */
+/** Create private temporary files for one run and remove them afterwards. */
 export async function withFiles<T>(
   files: Readonly<Record<string, string>>,
   use: (place: (name: string) => string) => Promise<T>,

@@ -4,12 +4,12 @@ import {makeVisible} from '../../formats/common/visible.ts';
 import {readSigners} from './signers-file.ts';
 import {type KeygenResult, sshKeygen, withFiles} from './ssh-keygen.ts';
 
-/** Whether a signature is one of those who may decide. */
+/** `by`: the signer. */
 export type SignatureCheck = {by: string} | {problem: string};
 
-/** What a signature is for: one made for mail or git does not count. */
+/** Purpose of a signature: signatures for mail or git do not count. */
 const NAMESPACE = 'agentdir';
-/** A person may have to type a passphrase, or touch a key. */
+/** Long enough for a person to type a passphrase or touch a security key. */
 const SIGN_MS = 120_000;
 const VERIFY_MS = 10_000;
 const MOST_SIGNATURE = 32 * 1024;
@@ -18,9 +18,9 @@ const BEGIN = '-----BEGIN SSH SIGNATURE-----';
 const END = '-----END SSH SIGNATURE-----';
 
 /**
- * Sign with `ssh-keygen -Y sign`: one line, as it stands in an item. `key`: a private key, a public one whose private
- * key an agent holds, or such a public key itself (`ssh-ed25519 AAAA…`, `key::…` as in git's settings). What
- * ssh-keygen asks, it asks on the terminal. Never throws.
+ * Sign with `ssh-keygen -Y sign`; returns the signature as one line. `key`: a private key file, a public key file whose
+ * private key is in an ssh agent, or a literal public key (`ssh-ed25519 AAAA…`, or `key::…` as in git's settings).
+ * ssh-keygen prompts on the terminal. Never throws.
  */
 export async function sign(text: string, key: string): Promise<{signature: string} | {problem: string}> {
   const literal = /^(?:key::(.+)|((?:ssh|ecdsa|sk)-\S+ \S.*))$/s.exec(key.trim());
@@ -50,15 +50,15 @@ function signFailure(said: Extract<KeygenResult, {code: number}>, key: string): 
 }
 
 /**
- * `signers`: path of an allowed-signers file (`ssh-keygen -Y verify`). Judged at this moment: the time of a decision is
- * what its file claims, so a key that has run out could sign for a time when it had not. Never throws.
+ * `signers`: path of an allowed-signers file (`ssh-keygen -Y verify`). Keys must be valid now: a decision's file could
+ * claim an earlier time at which an expired key was still valid. Never throws.
  */
 export async function verifySignature(text: string, signature: string, signers: string): Promise<SignatureCheck> {
   const read = readSigners(signers);
   return 'problem' in read ? read : verifyBy(text, signature, read.text);
 }
 
-/** The same by the text of such a file. `at`: judge as of then, for who looks back and knows the time from elsewhere. */
+/** Verify with the text of an allowed-signers file. `at`: verify as of a time known from elsewhere. */
 export async function verifyBy(text: string, signature: string, signers: string, at?: Date): Promise<SignatureCheck> {
   const armoured = armour(signature);
   if (armoured === undefined) return {problem: 'the signature is not one of ssh-keygen: it is cut off or altered'};

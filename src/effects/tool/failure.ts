@@ -25,7 +25,7 @@ const words: Readonly<Record<string, string>> = {
   ESTALE: 'its folder was replaced while it was used; try again',
 };
 
-/** What the system said of `path`, as the model knows that path. */
+/** Describe a system error for `path`, which is a path as the model knows it. */
 export function systemFailure(error: unknown, path: string): ToolFailure {
   const code = errorCode(error);
   if (code === undefined) throw error;
@@ -36,7 +36,7 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The call was stopped from outside: by its time limit, or because the daemon ends. */
+/** The call was stopped from outside: by its time limit, or because the daemon shuts down. */
 export function stoppedFailure({signal}: ToolContext): ToolFailure {
   const {name, message} = signal.reason instanceof Error ? signal.reason : new Error('');
   if (name === 'TimeoutError') return failure('TIMEOUT', 'it took too long and was stopped');
@@ -44,7 +44,7 @@ export function stoppedFailure({signal}: ToolContext): ToolFailure {
   return failure('INTERRUPTED', `it was stopped before it was done${why}`);
 }
 
-/** What nobody expected, without the places of this machine. */
+/** Describe an unexpected error without revealing paths of this machine. */
 export function unexpectedFailure(error: unknown, context: ToolContext): ToolFailure {
   const code = errorCode(error);
   if (code !== undefined && words[code]) return failure('FAILED', words[code]);
@@ -52,7 +52,7 @@ export function unexpectedFailure(error: unknown, context: ToolContext): ToolFai
   return failure('FAILED', withoutPlaces(context.redact.text(message), context.home) || 'it failed');
 }
 
-/** Paths of the home become relative to it; of others only the last part stays. */
+/** Make paths in the home relative; shorten other paths to their last component. */
 function withoutPlaces(message: string, home: string): string {
   return message
     .slice(0, 1000)

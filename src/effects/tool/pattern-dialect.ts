@@ -1,10 +1,10 @@
 import {escapeAt} from './pattern-escape.ts';
 
-/** A pattern as ripgrep, PCRE or Python have it, as JavaScript has it. */
+/** A ripgrep, PCRE or Python pattern translated to JavaScript. */
 export interface Dialect {
   source: string;
   ignoreCase: boolean;
-  /** Needed for \p{…}, and for characters that JavaScript has as two. */
+  /** Needed for \p{…}, and for characters outside the BMP. */
   unicode: boolean;
 }
 
@@ -27,10 +27,10 @@ const posix: Readonly<Record<string, string>> = {
 
 const repetition = /^(?:[*+?]|\{\d+(?:,\d*)?\})/;
 
-/** Compiling them takes long. */
+/** Properties take long to compile. */
 const MOST_PROPERTIES = 50;
 
-/** A string says what is not understood, and what to write instead. */
+/** A string says what is not supported, and what to write instead. */
 export function readDialect(pattern: string, unicode = needsUnicode(pattern)): Dialect | string {
   const flags = /^\(\?([a-zA-Z]+)\)/.exec(pattern)?.[1] ?? '';
   const strange = /[^imsu]/.exec(flags)?.[0];
@@ -65,7 +65,7 @@ function stepAt(body: string, at: number, unicode: boolean): Step | string {
   const repeated = repetition.exec(body.slice(at, at + 40))?.[0];
   if (repeated !== undefined) {
     if (body[at + repeated.length] !== '+') return {text: repeated, length: repeated.length};
-    // As ripgrep reads it: the same once more, which adds nothing.
+    // Like ripgrep, which reads the second + as another repetition.
     if (repeated === '*' || repeated === '+') return {text: repeated, length: repeated.length + 1};
     return `${repeated}+ is not known; write ${repeated} without the +`;
   }
@@ -84,7 +84,7 @@ function outside(body: string, at: number, unicode: boolean): Step | string {
   return escapeAt(body, at, {unicode, inClass: false});
 }
 
-/** The pattern that finds this text as it stands. */
+/** Pattern that matches this text literally. */
 export function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
@@ -101,7 +101,7 @@ function groupAt(body: string, at: number): Step | string {
   return `${rest.slice(0, 4)} is not known; to find it as it stands, write ${escaped(rest.slice(0, 2))}`;
 }
 
-/** A class: `[[:alpha:]_]` is `[A-Za-z_]`; a `]` right after its beginning is one of its characters. */
+/** Translate a class: `[[:alpha:]_]` becomes `[A-Za-z_]`; a leading `]` is a literal. */
 function classAt(body: string, from: number, unicode: boolean): Step | string {
   let at = from + 1;
   let text = '[';

@@ -3,10 +3,10 @@ interface Where {
   inClass: boolean;
 }
 
-/** What JavaScript has the same. */
+/** Escapes with the same meaning in JavaScript. */
 const known = /[dDwWsSbBtnrfv0-9]/;
 
-/** Of other dialects. */
+/** Escapes of other dialects. */
 const others: Readonly<Record<string, string>> = {
   A: '^',
   z: '$',
@@ -26,7 +26,7 @@ const instead: Readonly<Record<string, string>> = {
   X: 'write .',
 };
 
-/** The escape at `at`, in JavaScript; a string says why there is none. */
+/** Translate the escape at `at` to JavaScript; a string says why that is impossible. */
 export function escapeAt(body: string, at: number, {unicode, inClass}: Where): {text: string; length: number} | string {
   const char = body[at + 1] ?? '';
   if (char === '') return 'it ends with a single \\; to find a backslash, write \\\\';
@@ -43,7 +43,7 @@ export function escapeAt(body: string, at: number, {unicode, inClass}: Where): {
     const how = instead[char] ?? `to find the letter, write ${char}; to find it with its backslash, \\\\${char}`;
     return `\\${char} is not known; ${how}`;
   }
-  // With \p, JavaScript is strict about what is escaped.
+  // With the u flag, JavaScript rejects needless escapes.
   const bare = unicode && !/[\\^$.*+?()[\]{}|/-]/.test(char);
   return {text: bare || (unicode && char === '-' && !inClass) ? char : `\\${char}`, length: 2};
 }
@@ -68,7 +68,7 @@ function propertyAt(body: string, at: number): {text: string; length: number} | 
 
 const properties = new Set<string>();
 
-/** Only trying tells, which takes long; names that were wrong are many, and not worth keeping. */
+/** Test by compiling, which takes long. Wrong names are many, so only valid ones are cached. */
 function isProperty(name: string): boolean {
   if (properties.has(name)) return true;
   try {

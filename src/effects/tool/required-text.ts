@@ -1,14 +1,14 @@
-/** From the most common in sources and prose on; what is not listed is rarer. */
+/** Characters by frequency in sources and prose, most frequent first. */
 const common = ' etarnoislcdupmfhgbyv.,()"\'=;:{}-/_wk*x<>01TSEIAC';
 
 const SHORTEST = 3;
 
-/** More are no faster to look for than the pattern itself. */
+/** Searching for more texts is no faster than the pattern itself. */
 const MOST_ALTERNATIVES = 4;
 
 /**
- * Bytes of which every line that matches this regular expression has some, if that is certain: most files are done with
- * by looking for those. Of each alternative the text whose first byte is rare, which is how fast it is looked for.
+ * Texts of which every line that matches the expression contains at least one, if that is certain. Searching for these
+ * rules out most files. For each alternative, prefers a text whose first byte is rare, because it is found faster.
  */
 export function requiredTexts(source: string): Buffer[] | undefined {
   const texts: Buffer[] = [];
@@ -41,7 +41,7 @@ function alternativesOf(source: string): string[] {
   return [...parts, source.slice(from)];
 }
 
-/** Length of what stands here; 0 if it has no end. */
+/** Length of the atom at `at`; 0 if it is unterminated. */
 function atomAt(source: string, at: number): number {
   const char = source[at];
   return char === '(' ? groupAt(source, at) : char === '[' ? classAt(source, at) : char === '\\' ? 2 : 1;
@@ -52,7 +52,7 @@ function weight(text: string): number {
   return Math.min(text.length, SHORTEST) * 1000 + (rank < 0 ? common.length : rank) * 10 + Math.min(text.length, 9);
 }
 
-/** Pieces of text that stand outside of groups, classes and options. Undefined if an escape is not understood. */
+/** Literal text outside of groups, classes and optional parts. Undefined if an escape is not understood. */
 function literalRuns(source: string): string[] | undefined {
   const runs: string[] = [];
   let run = '';
@@ -72,7 +72,7 @@ function literalRuns(source: string): string[] | undefined {
       continue;
     }
     i += repeated[0].length;
-    // Once at least, and what follows need not stand right after the first.
+    // It occurs at least once, but what follows need not come right after its first occurrence.
     if (repeated[0].startsWith('+') || Number(repeated[1]) > 0) run += literal;
     end();
   }
@@ -80,7 +80,7 @@ function literalRuns(source: string): string[] | undefined {
   return runs;
 }
 
-/** The character that an atom stands for, '' for one that is not a certain character; undefined: not understood. */
+/** The character that an atom matches, '' if it can match several; undefined: not understood. */
 function literalOf(atom: string): string | undefined {
   const [first = '', second = ''] = atom;
   if (first === '\\') {
@@ -90,12 +90,12 @@ function literalOf(atom: string): string | undefined {
   return /[([^$.]/.test(first) ? '' : plain(first);
 }
 
-/** What stands for bytes that could not be read, or for half a character, is no text to look for. */
+/** Exclude replacement characters and halves of surrogate pairs: their bytes in a file are unknown. */
 function plain(char: string): string {
   return /[\ud800-\udfff\ufffd]/.test(char) ? '' : char;
 }
 
-/** Length of the group that begins here; 0 if it has no end. */
+/** Length of the group at `from`; 0 if it is unterminated. */
 function groupAt(source: string, from: number): number {
   let depth = 0;
   for (let i = from; i < source.length; i++) {

@@ -2,47 +2,44 @@ import type {Redactor} from '../../policy/redact/redact.ts';
 import {escaped, readDialect} from './pattern-dialect.ts';
 import {requiredTexts} from './required-text.ts';
 
-/** How lines are searched for. */
 export interface LineSearch {
   pattern: RegExp;
-  /** The same for a text with characters that JavaScript has as two. */
+  /** The pattern with the u flag, for text with characters outside the BMP. */
   wide: RegExp;
-  /** Whether the pattern names \r, which else is no part of a line that ends with it. */
+  /** The pattern contains \r; otherwise a \r at the end of a line is ignored. */
   namesReturn: boolean;
-  /** Whether the whole text must match if a line does: then most files are done with one look. */
+  /** The whole text matches if any line does, so that one test rules out most files. */
   wholeTells: boolean;
-  /** Every line that matches has one of these. */
+  /** Every matching line contains one of these. */
   literals: readonly Buffer[] | undefined;
   context: number;
 }
 
-/** A file, or some lines of it. */
 export interface TextPart {
   path: string;
   text: string;
   firstLine: number;
-  /** What stands before, if it is not the first. */
+  /** State of the lines before, if this is not the first part. */
   before?: Before;
 }
 
-/** How the lines before a part of a file were shown. */
+/** State of the search after the part before. */
 export interface Before {
-  /** The last of them, as many as may be shown around a match. */
+  /** Its last lines, as many as the context needs. */
   tail: readonly string[];
-  /** Number of the last one shown. */
+  /** Number of the last line shown. */
   shown: number;
-  /** Number of the last line that is near enough to a match. */
+  /** Number of the last line within the context of a match. */
   openUntil: number;
 }
 
 export interface LineMatches {
-  /** Lines that match. */
   count: number;
-  /** As grep prints them. */
+  /** In grep's format. */
   lines: string[];
-  /** Of those, about. */
+  /** Size of `lines`, roughly. */
   bytes: number;
-  /** Number of the first of them. */
+  /** Number of the first line shown. */
   first: number;
   shown: number;
   openUntil: number;
@@ -50,12 +47,12 @@ export interface LineMatches {
 
 const LONGEST_SHOWN = 400;
 const LONGEST_PATTERN = 4096;
-/** Longer ones take long to compile in that way. */
+/** Longer patterns take long to compile with the u flag. */
 const LONGEST_WIDE = 1000;
-/** No secret is longer: what is cut is redacted with so much around it. */
+/** Longer than any secret: cut text is redacted with this much around it. */
 const AROUND = 64 * 1024;
 
-/** A string says why the pattern is none, and what to write instead. */
+/** A string says why the pattern is invalid, and what to write instead. */
 export function lineSearch(written: string, ignoreCase: boolean, context: number): LineSearch | string {
   if (written.length > LONGEST_PATTERN)
     return `it has ${written.length} characters, more than ${LONGEST_PATTERN}; look for less, or several times`;
@@ -72,7 +69,7 @@ export function lineSearch(written: string, ignoreCase: boolean, context: number
       pattern,
       wide: unicode ? pattern : (widePattern(written, flags) ?? pattern),
       namesReturn: /\r|(?<!\\)(?:\\\\)*\\(?:r|x0d|u000d)/i.test(source),
-      // Lookarounds see the next line, if it is there.
+      // A lookaround can see the next line.
       wholeTells: !/\(\?(?!:)/.test(source),
       literals: caseless ? undefined : requiredTexts(source),
       context,
@@ -83,7 +80,7 @@ export function lineSearch(written: string, ignoreCase: boolean, context: number
   }
 }
 
-/** Undefined where JavaScript takes the pattern only in its older way. */
+/** Undefined if JavaScript accepts the pattern only without the u flag. */
 function widePattern(written: string, flags: string): RegExp | undefined {
   const dialect = written.length > LONGEST_WIDE ? '' : readDialect(written, true);
   if (typeof dialect === 'string') return undefined;
@@ -94,17 +91,14 @@ function widePattern(written: string, flags: string): RegExp | undefined {
   }
 }
 
-/** Most broken patterns were meant as plain text. */
+/** Most broken patterns were meant as plain text: suggest the escaped pattern. */
 function asItStands(written: string): string {
   const plain = escaped(written);
   if (plain === written || written.length > 200 || written.includes('\n')) return '';
   return `; the pattern that finds this text as it stands is ${plain}`;
 }
 
-/**
- * The lines that match, with those around them, until there are so many. Only computes. Lines that are cut are redacted:
- * half a secret is not known as one.
- */
+/** Return matching lines with context, up to `most`. Redacts cut lines: half a secret would not be recognised later. */
 export function searchText(
   search: LineSearch,
   {path, text, firstLine, before = {tail: [], shown: 0, openUntil: 0}}: TextPart,
@@ -146,7 +140,7 @@ function withoutReturn(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-/** Of a long line the part around the match. */
+/** Shorten a long line to the part around the match. */
 function excerpt(line: string, at: number, redact: Redactor): string {
   if (line.length <= LONGEST_SHOWN) return line;
   const from = Math.max(0, Math.min(at - LONGEST_SHOWN / 4, line.length - LONGEST_SHOWN));
@@ -154,13 +148,13 @@ function excerpt(line: string, at: number, redact: Redactor): string {
   return `${from > 0 ? '…' : ''}${part}${from + LONGEST_SHOWN < line.length ? '…' : ''}`;
 }
 
-/** A part of a text as it is, or about that part without the secrets in it and across its ends. */
+/** Slice a text. If there are secrets in it or across its ends, return about that slice, redacted. */
 export function withoutSecrets(line: string, from: number, to: number, redact: Redactor): string {
   const begin = Math.max(0, from - AROUND);
   const window = line.slice(begin, to + AROUND);
   if (redact.text(window) === window) return line.slice(from, to);
   const stream = redact.stream();
-  // What was held back of the text before comes with the part.
+  // Text held back before `from` is returned with the part.
   stream.push(line.slice(begin, from));
   const part = stream.push(line.slice(from, to));
   const start = Math.max(0, part.length - (to - from));

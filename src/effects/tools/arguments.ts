@@ -7,7 +7,7 @@ import {schemaOf} from './schema.ts';
 
 const MAX_ARGUMENTS = 20 * 1024 * 1024;
 
-/** As the tools of other agents call them. */
+/** Argument names that other agents' tools use. */
 const elsewhere: Readonly<Record<string, string>> = {
   file_path: 'path',
   filepath: 'path',
@@ -33,11 +33,11 @@ const elsewhere: Readonly<Record<string, string>> = {
   head_limit: 'limit',
 };
 
-/** The arguments a model wrote, or what is wrong with them and what was expected, so that it can mend them. */
+/** Parse the arguments a model wrote, or explain what is wrong and what is expected, so that it can fix them. */
 export function readArguments(tool: ToolName, text: string): {value: object} | ToolFailure {
   const value = text.trim() === '' ? {} : parse(text);
   if (typeof value === 'string') return invalid(tool, [value]);
-  // Some models write null for what they leave out.
+  // Some models write null for omitted arguments.
   for (const key of Object.keys(value)) if (value[key] === null) delete value[key];
   const result = tools[tool].arguments.safeParse(value);
   if (result.success) return {value: result.data};

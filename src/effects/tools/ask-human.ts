@@ -5,12 +5,12 @@ import type {JudgingTool} from '../tool/tool.ts';
 
 const LONGEST_TITLE = 200;
 
-/** A question has no other end than a person's answer, which the daemon takes from where they wrote it. */
+/** A question never executes: the daemon takes the person's answer as its result. */
 export const askHumanTool: JudgingTool<'ask_human'> = {
   prepare: async ({question, options: given = []}, policy) => {
     const {verdict, reason} = judgeTool('ask_human', policy);
     const title = oneLine(question);
-    // Each in a line of its own, or one could look like several.
+    // One line each: an option with line breaks could look like several.
     const options = given.map(oneLine).filter(option => option !== '');
     return {
       verdict: verdict === 'deny' ? 'deny' : 'ask',

@@ -8,13 +8,13 @@ interface Holder {
 let bounded: {holder: Holder; context: Context; script: Script} | undefined;
 
 /**
- * What `work` returns, or undefined if it took longer: then it was ended where it was, in the midst of a regular
- * expression if need be. So it must only compute, and what it was changing is not to be used. Costs 0.1 ms.
+ * Run `work`; undefined if it took longer and was terminated, even in the middle of a regular expression. `work` must
+ * only compute, and its partial changes must not be used. Costs 0.1 ms.
  */
 export function inBoundedTime<T>(work: () => T, milliseconds: number): {result: T} | undefined {
   if (!bounded) {
     const holder: Holder = {work, result: undefined};
-    // Not a sandbox: the one way Node has to end a computation of its own thread.
+    // Not a sandbox: the vm module is Node's only way to terminate a computation in its own thread.
     const context = createContext(Object.assign(Object.create(null), {holder}));
     bounded = {holder, context, script: new Script('holder.result = holder.work()')};
   }

@@ -13,7 +13,7 @@ import {NOT_BOUND, scriptBasis, WHOLE} from './script-basis.ts';
 
 type CommandArguments = Arguments<'execute_command'>;
 
-/** What a person is shown of a line, and what their decision is bound to. */
+/** Ask about a command line, with everything that the decision is bound to. */
 export async function askAboutCommand(
   args: CommandArguments,
   plan: CommandPlan,
@@ -43,7 +43,7 @@ export async function askAboutCommand(
   };
 }
 
-/** What must still be the same when it runs, or the person is asked anew. */
+/** Describe what must not change until the command runs; otherwise the person is asked again. */
 function boundWords(scripts: Readonly<Record<string, string>>): string {
   if (scripts[WHOLE] === NOT_BOUND)
     return 'the line alone; its words do not tell which files it runs, and the workspace has too many to keep watch over';
@@ -58,7 +58,7 @@ function unboundRisk({level, factors}: Risk): Risk {
   return summary([{level: 'HIGH', why}, ...factors.map(factor => ({level, why: factor}))]);
 }
 
-/** Each simple command, its words apart so that nobody mistakes where one ends, with its verdict and why. */
+/** Each simple command with quoted words, so that their ends are visible, its verdict and the reason. */
 function segmentsText({segments, doubts}: Judgement): string {
   const lines = segments.map(
     ({verdict, argv, reason}) => `${verdict}: ${argv.map(word => JSON.stringify(word)).join(' ')}\n  ${reason}`,
@@ -94,7 +94,7 @@ function permissionsText(
   ].join('\n');
 }
 
-/** The rules are tried as the whole call: it must run by itself with them, and have what it asks for. */
+/** Offer rules only if the whole call would then run without asking, with everything it requests. */
 async function alwaysOf(
   args: CommandArguments,
   {judgement}: CommandPlan,
@@ -110,7 +110,7 @@ async function alwaysOf(
   return found;
 }
 
-/** A rule is about words: what the files hold that these name, nobody would be asked about. */
+/** A rule matches words only: warn that the named files may have any content later. */
 function withScripts(always: Ask['always'], scripts: Readonly<Record<string, string>>): Ask['always'] {
   const names = Object.keys(scripts).map(key =>
     key === WHOLE ? 'files of the workspace' : key.replace(/^script /, ''),

@@ -6,12 +6,12 @@ import {OUTPUT_FOLDER, UNTRUSTED_FOLDER} from '../workspace/changed-files.ts';
 import {type NewFile, newFile} from '../workspace/new-file.ts';
 import {outputName} from './untrusted-output.ts';
 
-/** So much of each stream is in the result itself. */
+/** Characters of each stream in the result itself. */
 const MOST_SHOWN = 16 * 1024;
 
 /**
- * What a command prints on one stream, or a page that was fetched: its beginning and end for the result, and if there is
- * more, all of it in a file of the workspace. Secrets are taken out before anything is kept.
+ * Output of a command on one stream, or a fetched page. Keeps beginning and end for the result; if there is more,
+ * writes all of it to a file in the workspace. Secrets are redacted before anything is kept.
  */
 export class CommandOutput {
   readonly #context: ToolContext;
@@ -42,7 +42,7 @@ export class CommandOutput {
     this.#keep(this.#redacted.push(this.#decoder.write(chunk)));
   }
 
-  /** What the result has of it, and the file with the whole, if that is more. */
+  /** Text for the result, and the file with the whole output if that is longer. */
   end(): {text: string; file?: string} {
     this.#keep(this.#redacted.push(this.#decoder.end()) + this.#redacted.end());
     this.#file?.close();
@@ -88,7 +88,7 @@ export class CommandOutput {
   }
 }
 
-/** Without half a character at either end. */
+/** Remove half a surrogate pair at either end. */
 function whole(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
 }

@@ -10,29 +10,24 @@ import {findProgram, isUnsafe} from '../sandbox/find-program.ts';
 import type {Program} from '../sandbox/run.ts';
 import type {Arguments, ToolContext} from '../tool/tool.ts';
 
-/** What is to become of a command line. */
 export interface CommandPlan {
   verdict: Verdict;
-  /** Why, in words. */
   reasons: readonly string[];
   judgement: Judgement;
   risk: Risk;
-  /** What runs by itself if it is allowed: the very words that were judged. */
+  /** Runs if the policy allows the line: exactly the words that were judged. */
   programs: readonly Program[];
-  /** What runs once a person approved the line: that string, read by a shell. */
+  /** Runs after a person approved the line: a shell reads the string. */
   approved: readonly Program[];
-  /** Nothing in it can write, so the workspace is lent for reading only. */
+  /** No command in it can write, so the workspace is mounted read-only. */
   readOnly: boolean;
-  /** The words that run by themselves only read, wherever that is. */
+  /** All judged commands only read, in the sandbox or not. */
   harmless: boolean;
-  /** Why there is no sandbox, if that is why the line would run on the host. */
+  /** Why there is no sandbox, if the line runs on the host for that reason. */
   unconfined: string | undefined;
 }
 
-/**
- * Judge a line, and say how it would run: by the policy, by what the machine can confine, and by what the call asks for. Throws as long
- * as that cannot be known.
- */
+/** Judge a line by policy, sandbox and requested permissions. Throws while the sandbox cannot be tested. */
 export async function planCommand(
   {command, sandbox: wanted, network = false}: Arguments<'execute_command'>,
   policy: Policy,
@@ -41,12 +36,12 @@ export async function planCommand(
   const judgement = judge(command, policy, {agent: context.agent});
   const {mode} = context.commands;
   const state = mode === 'off' ? undefined : await context.commands.sandbox.state();
-  // A sandbox that is there is not gone because a disk is full for a while: nothing is decided until it is tested.
+  // A full disk does not remove the sandbox: decide nothing until it is tested.
   if (state?.state === 'untested') throw new Error(`no command runs: ${state.why}; ${state.hint}`);
   const confines = state?.state === 'works';
   const unconfined = confines || state === undefined ? 'agentdir.yaml has sandbox: off' : state.why;
 
-  // What a rule grants to one of its commands, a person grants to the line that they approve.
+  // An approved line gets what a rule grants to any of its commands.
   const host = wanted === 'host' || !confines || judgement.segments.some(({sandbox}) => sandbox === 'host');
   const online = network || judgement.segments.some(segment => segment.network);
   const programs = judgement.segments.map(
@@ -84,7 +79,7 @@ export async function planCommand(
   return {...plan, verdict: asks.length > 0 ? 'ask' : 'allow', reasons: asks.length > 0 ? asks : judgement.reasons};
 }
 
-/** What the call asks for and no rule grants. Where a rule grants it to some command of the line, the others go without. */
+/** Requests of the call that no rule grants. If a rule grants one to a command of the line, the others lack it. */
 function beyondRules(segments: readonly SegmentJudgement[], host: boolean, network: boolean): string[] {
   const asks: string[] = [];
   if (host && !segments.some(({sandbox}) => sandbox === 'host'))
@@ -94,7 +89,7 @@ function beyondRules(segments: readonly SegmentJudgement[], host: boolean, netwo
   return asks;
 }
 
-/** Outside the sandbox nothing runs by itself that an agent could have written, and nothing is read through its links. */
+/** Outside the sandbox, programs that an agent could have written and paths through links always ask. */
 function unsafeOnHost(segment: SegmentJudgement, context: ToolContext, unconfined: string): string[] {
   const {argv, source} = segment;
   const {home, workspace} = context;
@@ -104,7 +99,7 @@ function unsafeOnHost(segment: SegmentJudgement, context: ToolContext, unconfine
   if (commandKind(name) === 'git' && hasOwnRepository(context))
     return [`\`${source}\`: git runs what the settings of a repository say, and agents can change those of this one`];
   if (segment.sandbox === 'host') {
-    // What else is risky, the person who wrote sandbox: host has taken upon themselves.
+    // Whoever wrote sandbox: host has accepted the other risks.
     const ours = runsOurCode(argv, path => isUnsafe(path, {home, workspace, confined: false}));
     return ours === undefined ? [] : [`${ours} outside the sandbox, and agents can change that`];
   }
@@ -115,7 +110,7 @@ function unsafeOnHost(segment: SegmentJudgement, context: ToolContext, unconfine
   return out === undefined ? [] : [`\`${out}\` leads out of the workspace, and ${none}`];
 }
 
-/** Any but the one that the daemon keeps for it elsewhere. */
+/** Whether the workspace has a repository other than the one the daemon keeps for it. */
 function hasOwnRepository({home, workspace, agent}: ToolContext): boolean {
   const path = join(workspace, '.git');
   const stat = lstatSync(path, {throwIfNoEntry: false});
@@ -126,9 +121,9 @@ function hasOwnRepository({home, workspace, agent}: ToolContext): boolean {
 }
 
 /**
- * Whether a word, or the value that it gives to an option, names something that is elsewhere once links are followed, or
- * that may have another name there; what is not there yet is where its folder is. What says so itself, by `/` or `..`, the
- * rule had to spell.
+ * Whether a word, or the option value in it, names a file outside the workspace once links are followed, or a file with
+ * further hard links. A missing file counts as being where its folder is. Words with `/` at the start or `..` are not
+ * checked: the rule had to spell those out.
  */
 function leadsOut(word: string, workspace: string): boolean {
   const short = /^-[A-Za-z0-9](?<value>.+)/.exec(word)?.groups?.value ?? '';
@@ -146,12 +141,12 @@ function isElsewhere(path: string, workspace: string): boolean {
     const [real, root] = [realpathSync(path), realpathSync(workspace)];
     return real !== root && !real.startsWith(root + sep);
   } catch {
-    // A link to nothing: whoever writes to it makes what it names.
+    // A dangling link: writing to it creates its target.
     return true;
   }
 }
 
-/** `sandbox`, `sandbox with network`, `host`: what a result says, and a decision is bound to. */
+/** `sandbox`, `sandbox with network` or `host`; part of a result, and of what a decision is bound to. */
 export function whereOf(programs: readonly Program[]): string {
   const places = new Set(
     programs.map(({confined, network}) => (confined ? `sandbox${network ? ' with network' : ''}` : 'host')),
@@ -162,7 +157,6 @@ export function whereOf(programs: readonly Program[]): string {
 const DEFAULT_SECONDS = 120;
 const MOST_SECONDS = 3600;
 
-/** How long a line may run. */
 export function secondsOf(wanted: number | undefined, {timeoutMs}: ToolContext): number {
   return Math.min(wanted ?? DEFAULT_SECONDS, timeoutMs === undefined ? MOST_SECONDS : timeoutMs / 1000);
 }

@@ -1,7 +1,7 @@
-/** As much text as one result carries, in bytes of UTF-8. */
+/** Maximum text in one result, in bytes of UTF-8. */
 export const MAX_TEXT = 32 * 1024;
 
-/** As many of the items, from the first, as one result carries, or as have room in so many bytes of it. */
+/** Return as many leading items as fit into `room` bytes, at most `most`. */
 export function fittingLines<T>(items: readonly T[], most: number, room = MAX_TEXT): T[] {
   const fit: T[] = [];
   let bytes = 0;

@@ -4,17 +4,17 @@ import type {Redactor} from '../../policy/redact/redact.ts';
 import {isBinary} from '../workspace/open-file.ts';
 
 const AROUND = 3;
-/** Lines that may differ; beyond, or in longer texts, one change from the first difference to the last is shown. */
+/** Maximum number of edits. Beyond it, or in longer texts, one hunk covers everything that differs. */
 const MOST_EDITS = 500;
 const MAX_DIFFED_TEXT = 4 * 1024 * 1024;
 const NEWLINE = 10;
 
 /**
- * A unified diff, whole: a person decides on all of it. The same for the same texts, however fast the machine is.
- * Without secrets. `before`: what is there now; undefined: nothing; a number: so many bytes that were not read.
+ * Complete unified diff without secrets: a person decides on all of it. Deterministic, however fast the machine is.
+ * `before`: current content; undefined: no file; a number: size in bytes of a file that was not read.
  */
 export function diffOf(path: string, before: Buffer | number | undefined, text: string, redact: Redactor): string {
-  // Before it is compared: a secret on several lines is none any more once each has its sign.
+  // Redact before diffing: a multi-line secret is not recognised once each line has a prefix.
   const after = redact.text(text);
   const header = `--- ${before === undefined ? '/dev/null' : path}\n+++ ${path}\n`;
   if (before === undefined) return after === '' ? `${header}(the new file is empty)\n` : header + hunks('', after);
@@ -38,7 +38,7 @@ function hunks(before: string, after: string): string {
   return patch ? formatPatch(patch, OMIT_HEADERS) : oneHunk(before, after);
 }
 
-/** From the first line that differs to the last, with some lines around. */
+/** One hunk from the first line that differs to the last, with context. */
 function oneHunk(before: string, after: string): string {
   let head = 0;
   const shorter = Math.min(before.length, after.length);
@@ -46,7 +46,7 @@ function oneHunk(before: string, after: string): string {
   head = before.lastIndexOf('\n', head - 1) + 1;
   let tail = 0;
   while (tail < shorter - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++;
-  // Whole lines: what is kept begins right after a newline that both have.
+  // Keep whole lines only: the common tail starts after a newline that both texts have.
   const newline = before.indexOf('\n', before.length - tail - 1);
   tail = newline < 0 || tail === 0 ? 0 : before.length - newline - 1;
 
@@ -65,7 +65,7 @@ function oneHunk(before: string, after: string): string {
   return place + above.text + removed.text + added.text + below.text;
 }
 
-/** Byte by byte: replacing millions of newlines in a string takes seconds. */
+/** Works on bytes: replacing millions of newlines in a string takes seconds. */
 function prefixed(sign: string, text: string): {text: string; count: number} {
   if (text === '') return {text: '', count: 0};
   const bytes = Buffer.from(text.endsWith('\n') ? text : `${text}\n\\ No newline at end of file\n`);

@@ -13,7 +13,7 @@ interface Edited {
   place: ToolPath;
   bytes: Buffer;
   after: string;
-  /** Of the replaced pieces, in the file as it was. */
+  /** Line numbers of the replaced pieces in the old file. */
   lines: number[];
   stat: Stats;
 }
@@ -51,7 +51,7 @@ async function edit(args: Arguments<'edit_file'>, context: ToolContext): Promise
   if (isFailure(place)) return place;
   const file = await readPlace(context, place, MAX_WRITTEN);
   if (isFailure(file)) return file;
-  // Decoding anything else would lose bytes on the way back.
+  // Decoding other encodings and writing the text back would lose bytes.
   if (isBinary(file.bytes) || !isUtf8(file.bytes))
     return failure(
       'FAILED',
@@ -72,11 +72,11 @@ async function edit(args: Arguments<'edit_file'>, context: ToolContext): Promise
     const how = 'give more of the text around it, or set all';
     return failure('FAILED', `old occurs ${found.length} times in ${place.path}, at lines ${shown}; ${how}`);
   }
-  // Not String.replace, for which `$&` is special.
+  // Not String.replace, which gives `$&` a special meaning.
   return {place, bytes: file.bytes, after: before.split(old).join(replacement), lines, stat: file.stat};
 }
 
-/** Models write \n: in a file whose every line ends with \r\n, that is meant. */
+/** Models write \n: if every line of the file ends with \r\n, they mean that. */
 function inLineEndsOf(text: string, args: {old: string; new: string}): {old: string; new: string} {
   if (!text.includes('\r\n') || /(?<!\r)\n/.test(text)) return args;
   const crlf = (part: string) => part.replace(/\r?\n/g, '\r\n');
@@ -86,7 +86,7 @@ function inLineEndsOf(text: string, args: {old: string; new: string}): {old: str
 function offsetsOf(text: string, piece: string, all: boolean): number[] {
   const found: number[] = [];
   for (let at = text.indexOf(piece); at >= 0; at = text.indexOf(piece, at + piece.length)) found.push(at);
-  // `aa` is twice in `aaa`: one of them must not be taken for the one that is meant.
+  // `aa` occurs twice in `aaa`: report overlapping occurrences as ambiguous.
   const [only] = found;
   const overlapping = found.length !== 1 || only === undefined || all ? -1 : text.indexOf(piece, only + 1);
   return overlapping < 0 ? found : [...found, overlapping];

@@ -57,5 +57,5 @@ function unfit({to, subject, text, thread}: Arguments<'email_send'>): ToolFailur
   return undefined;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters.
 const CONTROL = /[\0-\x1f\x7f-\x9f\u2028\u2029]/;

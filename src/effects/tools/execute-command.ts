@@ -29,25 +29,25 @@ export const executeCommandTool: JudgingTool<'execute_command'> = {
       unconfined: !(plan.verdict === 'allow' && plan.harmless) && programs.some(({confined}) => !confined),
       verdict: plan.verdict,
       reason: plan.reasons.join('; '),
-      // What the rules allow runs as the words that were judged, whatever else a person was asked for.
+      // Allowed commands run as the words that were judged, even if a person was asked for another reason.
       execute: () => execute(args, plan, programs, context),
       ask: () => askAboutCommand(args, plan, policy, context),
     };
   },
 };
 
-/** What runs of a plan, as far as it is known; of a line in doubt also the shell that reads it. */
+/** Programs that a plan runs, as far as known; for an ambiguous line also the shell that reads it. */
 function runningOf({judgement, programs, approved: [line]}: CommandPlan, approved: boolean): readonly Program[] {
   if (!approved || !line) return programs;
-  // Bash runs these very commands and no others, unless the line is in doubt.
+  // Bash runs exactly these commands, unless the line is ambiguous.
   const known = programs.map(({argv}) => ({...line, argv}));
   return judgement.doubts.length > 0 || known.length === 0 ? [...known, line] : known;
 }
 
-/** Why what runs of a plan reaches other machines, if it may. */
+/** Why the programs may reach other machines; undefined if they do not. */
 function leavesBy(plan: CommandPlan, approved: boolean): string | undefined {
   for (const {argv, confined, network} of runningOf(plan, approved)) {
-    // What its rule grants, it needs, though without a sandbox all have it.
+    // A rule that grants network access implies that the command needs it, with or without a sandbox.
     if (network) return `${argv[0]} runs with network access`;
     const reaches = confined ? undefined : mayReachOut(argv);
     if (reaches !== undefined) return reaches;
@@ -62,7 +62,7 @@ async function execute(
   context: ToolContext,
 ): Promise<ToolResult> {
   const {home, workspace, signal, onStarted} = context;
-  // Made on first need, and refused if it is not a folder of the home's own.
+  // Create the workspace on first use; fail if it is not a folder inside the home.
   const folder = openFolder(context, makeToolPath('workspace', []));
   if (isFailure(folder)) return folder;
   closeFolder(folder);
@@ -70,7 +70,7 @@ async function execute(
   const readOnly = plan.readOnly && programs === plan.programs && programs.every(({confined}) => confined);
   const before = readOnly ? undefined : await snapshot(context, signal);
   const seconds = secondsOf(timeout_seconds, context);
-  // What other machines answer may be anybody's words, and so is what was kept of it.
+  // Answers of other machines are untrusted, and so are saved copies of them.
   const running = runningOf(plan, programs === plan.approved);
   const named = namesUntrusted(
     command,
@@ -110,7 +110,7 @@ async function execute(
     ...(stderr.file && {stderr_file: stderr.file}),
   };
   const failed = failureOf(ran, seconds, context);
-  // What was not there when it began was hidden from nobody.
+  // Untrusted files that appeared while it ran were not hidden from it.
   const came = (reads || !kept) && hasUntrusted(workspace);
   const from = untrusted || came ? {untrusted: true} : {};
   return failed ? {...failed, ...shown, ...from} : {success: true, ...shown, ...from};

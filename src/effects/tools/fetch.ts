@@ -1,8 +1,7 @@
 import {domainToUnicode} from 'node:url';
 import {addressParts, parsePattern} from '../../formats/address-pattern.ts';
 import type {Policy} from '../../formats/rule.ts';
-import {judgeAddress} from '../../policy/address.ts';
-import {riskOfAddress} from '../../policy/address-risk.ts';
+import {judgeAddress, riskOfAddress} from '../../policy/address.ts';
 import {failure, isFailure, stoppedFailure} from '../tool/failure.ts';
 import {pace} from '../tool/pace.ts';
 import type {
@@ -20,7 +19,7 @@ import {readAddress, type WebAddress} from '../web/web-address.ts';
 import {CommandOutput} from './command-output.ts';
 import {MAX_TEXT} from './cut.ts';
 
-/** What bounds a call, and where its names and certificates come from. */
+/** Limits, and the sources of DNS names and certificates. */
 const defaults = {
   lookup,
   firstByteMs: 20_000,
@@ -35,7 +34,7 @@ export type FetchWorld = typeof defaults;
 
 export const fetchTool = makeFetch();
 
-/** Tests have a world of their own. */
+/** Tests pass their own world. */
 export function makeFetch(changes: Partial<FetchWorld> = {}): JudgingTool<'fetch'> {
   const world = {...defaults, ...changes};
   return {
@@ -58,7 +57,7 @@ async function execute(
   if (isFailure(address)) return address;
   const limit = AbortSignal.timeout(world.totalMs);
   const signal = AbortSignal.any([context.signal, limit]);
-  // Whoever never fetches does not load it.
+  // Loaded here, so that homes that never fetch do not load them.
   const [{followRedirects}, {readPage}] = await Promise.all([import('../web/follow.ts'), import('../web/page.ts')]);
   try {
     const arrived = await followRedirects({address, policy, approved}, world, signal);
@@ -106,7 +105,7 @@ function ask({url: given, reason}: Arguments<'fetch'>): ToolAsk | ToolFailure {
   };
 }
 
-/** A pattern for this address alone. */
+/** A rule for exactly this address. */
 function alwaysOf({url}: WebAddress): Ask['always'] {
   if (url.search !== '') return {none: 'patterns do not name queries: one for this address would allow any query'};
   const text = url.href;

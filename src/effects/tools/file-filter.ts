@@ -1,16 +1,17 @@
 import {globMatches, globPattern} from '../workspace/glob-pattern.ts';
 import type {ToolPath} from '../workspace/place.ts';
 
-/** Which files a glob wants, as ripgrep's -g has it. */
+/** Filters files by a glob, like ripgrep's -g. */
 export interface FileFilter {
   wants: (parts: readonly string[]) => boolean;
-  /** Whether it speaks of names that begin with a dot. */
+  /** Whether the glob mentions names that begin with a dot. */
   namesHidden: boolean;
 }
 
 /**
- * A string says why it is none. With a `/` it is about the path, from `place` or from the workspace, else about names at
- * any depth; with one at its end about what is in folders; after `!` about what is left out, folders with all in them.
+ * A string says why the glob is invalid. With a `/` inside it matches paths from `place` or from the workspace,
+ * otherwise names at any depth. A trailing `/` selects the content of folders; a leading `!` excludes, folders with
+ * their content.
  */
 export function fileFilter(source: string, place: ToolPath): FileFilter | string {
   const negated = source.startsWith('!');

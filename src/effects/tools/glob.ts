@@ -24,7 +24,7 @@ export const globTool: Tool<'glob'> = {
     if (typeof compiled === 'string') return failure('INVALID_ARGUMENTS', `"pattern" is ${compiled}`);
 
     if (!WILD.test(rest)) {
-      // One name: it is looked for itself, however many there are beside it, and whatever ignore files say.
+      // A plain name is looked up directly, however many siblings it has, and ignore files do not apply.
       const named = parseToolPath([...start, rest].join('/'), 'read', context.workspace);
       const kind = isFailure(named) ? named : fileTypeAt(context, named);
       if (!isFailure(named) && kind === 'file') return {success: true, files: [named.path]};
@@ -52,7 +52,7 @@ export const globTool: Tool<'glob'> = {
       ignoring: true,
     });
     if (isFailure(walked)) {
-      // Where nothing is, nothing matches.
+      // A missing folder has no matches.
       if (walked.code !== 'FAILED') return walked;
       return {success: true, files: [], note: walked.error};
     }
@@ -64,7 +64,7 @@ export const globTool: Tool<'glob'> = {
   },
 };
 
-/** The leading parts without wildcards say where to begin; `memory/*.md` is about the home's memory. */
+/** Leading components without wildcards say where to start; `memory/*.md` starts in the home's memory. */
 function cutFixed(pattern: string): {fixed: string[]; rest: string} {
   const parts = pattern.split('/');
   const fixed: string[] = [];

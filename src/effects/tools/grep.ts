@@ -15,7 +15,7 @@ const USUAL_MATCHES = 200;
 const MOST_MATCHES = 2000;
 const MOST_CONTEXT = 20;
 const LARGEST = 64 * 1024 * 1024;
-/** As read_file has it. */
+/** The limit of read_file. */
 const LARGEST_UTF16 = 1024 * 1024;
 
 export const grepTool: Tool<'grep'> = {
@@ -58,7 +58,6 @@ export const grepTool: Tool<'grep'> = {
 };
 
 interface Seen extends WalkResult {
-  /** Files that the glob wants. */
   wanted: number;
   skipped: number;
 }
@@ -84,7 +83,7 @@ function whyNone({wanted, ignored, hidden}: Seen, {glob, pattern}: Arguments<'gr
   return [...bars, ...none, ...named];
 }
 
-/** Hand the bytes of each file to `found`, until it has enough. */
+/** Pass the bytes of each file to `found` until it has enough. */
 async function readInto(
   found: LineFinder,
   context: ToolContext,
@@ -139,7 +138,7 @@ async function inPieces(
   signal: AbortSignal,
 ) {
   try {
-    // Its lines are not to be seen in its bytes.
+    // UTF-16 cannot be split at newline bytes.
     const whole = isUtf16(head) ? await readAll(fd, size, LARGEST_UTF16, signal) : undefined;
     if (whole) await found.add(whole, () => path);
     else await found.addPieces(wholeLines(fd, head, size, PIECE), path);
@@ -150,7 +149,7 @@ async function inPieces(
 
 const buffer = Buffer.allocUnsafe(64 * 1024);
 
-/** Its bytes are valid until the next call. Undefined: not to be read. */
+/** The bytes are valid until the next call. Undefined: the file is not readable. */
 function begin(folder: Folder, name: string): FileBeginning | undefined {
   try {
     return beginRegular(folder, name, buffer);

@@ -9,31 +9,30 @@ import {inBoundedTime} from './bounded-time.ts';
 import {MAX_TEXT} from './cut.ts';
 
 /**
- * Text that is searched in one go: as much as takes this many milliseconds, judging by the last time. Setting a limit
- * of time costs too much for small pieces, and large ones keep others waiting.
+ * Target time for one batch, in milliseconds; the batch size adapts to the last batch. Setting up a time limit is too
+ * expensive for small batches, and large batches block others.
  */
 const GOAL = 4;
 const FIRST_BATCH = 256 * 1024;
 const SMALLEST_BATCH = 64 * 1024;
 const LARGEST_BATCH = 4 * 1024 * 1024;
-/** Of larger files, so much at a time. */
+/** Size of the pieces in which larger files are searched. */
 export const PIECE = 256 * 1024;
-/** How long one go may take before it is taken for the pattern's fault. */
+/** A batch that takes longer is blamed on the pattern. */
 const BATCH_TIMEOUT_MS = 250;
 const TOTAL_TIMEOUT_MS = 3000;
 const MOST_TRIES = 20;
 const NEWLINE = 10;
 const MARK = Buffer.from('\ufeff');
 
-/** Files that are searched for lines, some at a time, so that no pattern can hold up the daemon. */
+/** Searches files in batches with a time limit, so that no pattern can block the daemon. */
 export interface LineFinder {
-  /** A whole file. `bytes` may change afterwards. Its path is asked for only if it may be shown. */
+  /** Add a whole file. The caller may reuse `bytes` afterwards. `pathOf` is called only if the file may match. */
   add: (bytes: Buffer, pathOf: () => string) => Promise<void> | undefined;
-  /** One in pieces of whole lines. */
   addPieces: (pieces: Iterable<Buffer>, path: string) => Promise<void>;
-  /** Whether there is enough, or it failed. */
+  /** Whether there are enough matches, or the search failed. */
   full: () => boolean;
-  /** `binary`: files that may match but are no text. */
+  /** `binary`: number of binary files that may match. */
   end: () => Promise<{matches: number; files: number; content: string; full: boolean; binary: number} | ToolFailure>;
 }
 
@@ -49,7 +48,7 @@ export function makeLineFinder(search: LineSearch, most: number, signal: AbortSi
   let enough = FIRST_BATCH;
   const full = () => failed !== undefined || left.matches <= 0 || left.bytes <= 0;
 
-  /** What was shown last. */
+  /** State after the last match shown. */
   let last = {path: '', shown: 0, openUntil: 0};
   const take = (path: string, found: LineMatches) => {
     if (found.lines.length === 0) return;
@@ -61,7 +60,7 @@ export function makeLineFinder(search: LineSearch, most: number, signal: AbortSi
     left.matches -= found.count;
     left.bytes -= found.bytes;
   };
-  /** All of them at once, which nearly always is quick. */
+  /** Search the whole batch at once, which nearly always is fast. */
   const run = (): Promise<void> | undefined => {
     const parts = batch;
     const characters = size;
@@ -86,11 +85,11 @@ export function makeLineFinder(search: LineSearch, most: number, signal: AbortSi
     });
     return undefined;
   };
-  /** Perhaps the machine was busy: this shows whether it is the pattern, and on which file. */
+  /** Search part by part after a timeout: tells a busy machine from a slow pattern, and finds the file. */
   const oneByOne = async (parts: readonly TextPart[]) => {
     for (const part of parts) {
       let took = 0;
-      // What others compute meanwhile is not the pattern's fault: it has failed when it has had the time itself.
+      // Count CPU time: the pattern fails only when it has used up the time itself.
       for (let tries = 1, done: {result: LineMatches} | undefined; !done && !failed; tries++) {
         await new Promise(setImmediate);
         if (signal.aborted || full()) return;
@@ -150,7 +149,7 @@ export function makeLineFinder(search: LineSearch, most: number, signal: AbortSi
   };
 }
 
-/** Most files are ASCII, which is read several times as fast. A mark of the byte order is no part of the first line. */
+/** Decoding ASCII as latin1 is several times as fast. Drops the byte order mark. */
 function textOf(bytes: Buffer, first: boolean): string {
   if (isAscii(bytes)) return bytes.toString('latin1');
   return bytes.toString('utf8', first && bytes.subarray(0, MARK.length).equals(MARK) ? MARK.length : 0);
@@ -175,7 +174,7 @@ function linesIn(bytes: Buffer): number {
   return count;
 }
 
-/** Milliseconds that this process has computed. */
+/** CPU time of this process, in milliseconds. */
 function cpu(): number {
   const {user, system} = process.cpuUsage();
   return (user + system) / 1_000;

@@ -16,7 +16,7 @@ export const listAgentsTool: Tool<'list_agents'> = {
     const ids = all.map(({id}) => id);
     const forIds = Math.min(JSON.stringify(ids).length, MAX_TEXT / 2);
     const fit = fittingLines(lines, MAX_AGENTS, MAX_TEXT - forIds);
-    // Whoever is named can be written to.
+    // List at least the ids of the others: an agent can send messages to them.
     const others = fittingLines(ids.slice(fit.length), MOST_IDS, forIds);
     const left = all.length - fit.length - others.length;
     return {success: true, agents: fit, ...(others.length > 0 && {others}), ...(left > 0 && {left_out: left})};

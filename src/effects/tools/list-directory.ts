@@ -10,7 +10,7 @@ const MAX_ENTRIES = 1000;
 const MOST_SEEN = 50_000;
 
 interface Line {
-  /** A directory's ends with `/`. */
+  /** With a trailing `/` for directories. */
   name: string;
   size?: number;
   link?: true;

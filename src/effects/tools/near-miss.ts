@@ -1,17 +1,17 @@
 import type {Redactor} from '../../policy/redact/redact.ts';
 import {inBoundedTime} from './bounded-time.ts';
 
-/** Looking for what was meant takes time that grows with the text, and is only a help. */
+/** Milliseconds. The search for what was meant is only a help, and its time grows with the text. */
 const MAX_EXCERPT = 200;
 const MOST_COMPARED = 1024 * 1024;
-/** Lines that are compared after a first line that fits: it may stand in every line. */
+/** Limit on compared lines, because the first line may occur very often. */
 const MOST_FOLLOWED = 50_000;
 const MOST_LIKENED = 256 * 1024;
 const LONGEST_SHOWN = 300;
-/** From 0 to 1: less alike than this is no help. */
+/** From 0 to 1: a less similar line is no help. */
 const ALIKE = 0.6;
 
-/** Why a text to be replaced is not found, as far as that can be seen, so that the next try can be right. */
+/** Explain why `old` was not found, as far as possible, so that the next attempt can succeed. */
 export function notFound(text: string, old: string, path: string, redact: Redactor): string {
   const base = `old does not occur in ${path}; it must be exactly as in the file`;
   if (text.length > MOST_COMPARED) return base;
@@ -19,7 +19,7 @@ export function notFound(text: string, old: string, path: string, redact: Redact
   if (broken !== old && text.includes(broken))
     return `${base}: it has \\n or \\t as two characters each, where the file has line breaks or tabs`;
   const lines = text.split('\n');
-  // Half a secret is not known as one: before it is cut.
+  // Redact before cutting: half a secret is not recognised.
   const shown = (some: readonly string[]) => excerpt(redact.text(some.join('\n')));
   const near = inBoundedTime(
     () =>
@@ -32,12 +32,12 @@ export function notFound(text: string, old: string, path: string, redact: Redact
   return near === undefined ? base : `${base}: ${near}`;
 }
 
-/** Lines of the file, or of what was given. */
+/** Quote lines of the file or of `old`. */
 type Shown = (lines: readonly string[]) => string;
 
 const bare = (line: string) => line.replace(/\s+/g, '');
 
-/** Where the lines stand if white space is left out of account. */
+/** Find the lines, ignoring white space. */
 function otherSpace(lines: readonly string[], old: string, shown: Shown): string | undefined {
   const wanted = old.split('\n').map(bare).filter(Boolean);
   const [first] = wanted;
@@ -62,7 +62,7 @@ const plain = (text: string) =>
     .replace(/[‐‑‒–—−]/g, '-')
     .replace(/\u00a0/g, ' ');
 
-/** Where it stands in other letter case, or with other quotes and dashes. All of them keep the length. */
+/** Find the text in other letter case, or with other quotes and dashes. All folds keep the length. */
 function otherCharacters(text: string, old: string, shown: Shown): string | undefined {
   for (const [what, fold] of [
     ['other quotes, dashes or spaces', plain],
@@ -98,7 +98,7 @@ function firstLineOnly(lines: readonly string[], old: string, shown: Shown): str
   return undefined;
 }
 
-/** The line that has most pairs of characters in common with the first line. */
+/** Find the line that shares the most character pairs with the first line. */
 function likest(text: string, lines: readonly string[], old: string, shown: Shown): string | undefined {
   if (text.length > MOST_LIKENED) return undefined;
   const wanted = pairs(bare(old.split('\n').find(line => bare(line) !== '') ?? ''));
@@ -123,7 +123,7 @@ function pairs(text: string): Set<string> {
   return all;
 }
 
-/** As JSON, in which tabs and line ends are seen. */
+/** As JSON, which makes tabs and line ends visible. */
 function excerpt(text: string): string {
   return JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text);
 }

@@ -10,7 +10,7 @@ const effects = {
   deliver: 'changes files of the home, once, however often it is tried',
 };
 
-/** docs/tools.md: every tool, from the table that also makes the types and what models are offered. */
+/** Generate docs/tools.md from the tool table. */
 export function toolsPage(): string {
   const names = Object.keys(tools) as ToolName[];
   const ready = new Set<ToolName>(implementedTools);

@@ -23,7 +23,6 @@ import {noSuchTool, type ToolProvider} from './provider.ts';
 import {exact, implemented, isImplemented, offers, toolsOf} from './registry.ts';
 import {markUntrusted} from './untrusted-output.ts';
 
-/** The tools of this program: `registry.ts` has a line for each. */
 export const builtInTools: ToolProvider = {
   name: 'built-in',
   has: tool => toolNamed(tool) !== undefined,
@@ -31,10 +30,7 @@ export const builtInTools: ToolProvider = {
   prepare: (call, context) => prepareCall(call, call.capabilities, call.policy, context),
 };
 
-/**
- * A call as the model wrote it, or as a person changed it → what runs it, or the result that refuses it: not among the
- * agent's tools, arguments that do not fit, or denied by the policy. What a person must be asked about first `asks`.
- */
+/** Prepare a call, or refuse it: the agent lacks the tool, the arguments are invalid, or the policy denies it. */
 export async function prepareCall(
   call: {name: string; arguments: string},
   capabilities: readonly string[],
@@ -48,7 +44,7 @@ export async function prepareCall(
   if (isFailure(args)) return {refused: args};
   const placeholder = exact.has(name) ? /\[redacted: [^\]\n]{1,90}\]/.exec(call.arguments)?.[0] : undefined;
   if (placeholder !== undefined) return refuse('INVALID_ARGUMENTS', placeholderWords(placeholder));
-  // The table of implementations is indexed by the name whose schema the arguments passed.
+  // `implemented` is indexed by the tool name whose schema the arguments passed.
   const tool = implemented[name] as Tool<ToolName> | JudgingTool<ToolName>;
   const value = args.value as Arguments<ToolName>;
   const prepared =
@@ -75,7 +71,7 @@ const RETRIES = {
     'this very call was begun before, and an older version of its session was brought back: it runs once more',
 } as const;
 
-/** Why a person is asked although a rule may allow it. */
+/** Reasons to ask a person even if a rule allows the call. */
 function insists(name: ToolName, {leaves}: JudgedToolCall, {tainted, retries}: ToolContext): string[] {
   const away = leaves ?? (tools[name].effect === 'outside' ? `${name} leaves the home` : undefined);
   const lasting = away ?? (name === 'remember' ? 'what is remembered reaches every agent' : undefined);
@@ -87,7 +83,7 @@ function insists(name: ToolName, {leaves}: JudgedToolCall, {tainted, retries}: T
   ];
 }
 
-/** A call of a tool that the policy judges by its name alone. */
+/** A call of a tool whose verdict depends on its name alone. */
 function judgedByName(
   name: ToolName,
   tool: Tool<ToolName>,
@@ -105,7 +101,7 @@ function judgedByName(
   };
 }
 
-/** What the person is asked, with what is the same for all tools, and without secrets. `besides`: why no rule is enough. */
+/** Complete a tool's ask with what is common to all tools, and redact it. `besides`: why no rule is enough. */
 async function asked(
   name: ToolName,
   {ask, reason}: JudgedToolCall,
@@ -130,7 +126,7 @@ async function asked(
   }
 }
 
-/** A call that was interrupted may have left a file half written: that goes, and nothing else. Never throws. */
+/** Remove the temporary file that an interrupted call may have left. Never throws. */
 export function tidyAfter(call: {name: string; arguments: string}, context: ToolContext): void {
   const name = toolNamed(call.name);
   const args = name === undefined ? undefined : readArguments(name, call.arguments);
@@ -153,7 +149,6 @@ async function execute(
   }
 }
 
-/** What the model is told, and what is written down: without secrets, and it says so. */
 function finalize(result: ToolResult, {redact}: ToolContext): ToolResult {
   const redacted = redact.value(result);
   if (redacted === result) return result;

@@ -5,41 +5,39 @@ import type {ToolOffer} from '../model/answer.ts';
 import {failure} from '../tool/failure.ts';
 import type {Outside, ReadyCall, ToolContext, ToolResult} from '../tool/tool.ts';
 
-/** What decides which tools an agent is offered. */
+/** Determines which tools an agent is offered. */
 export interface AgentTools {
-  /** As its template names them. */
+  /** As named in the template. */
   capabilities: readonly string[];
   settings: Settings;
   env: Outside['env'];
 }
 
-/** A call as the model wrote it, or as a person changed it, and what decides whether it may run. */
+/** A call as the model wrote it or a person edited it. */
 export interface WantedCall {
   name: string;
-  /** JSON, or what the model took for it. */
+  /** JSON, possibly invalid. */
   arguments: string;
   capabilities: readonly string[];
   policy: Policy;
 }
 
-/** What runs a call, or the result that refuses it. */
 export type PreparedCall = ReadyCall | {refused: ToolResult};
 
 /**
- * A source of tools: those of this program, or those of a server. `prepare` decides whether a call may run, must be asked about or is
- * refused; nothing runs before `execute` of what it returns. Neither method changes anything, and neither throws.
+ * A source of tools: this program, or a server. `prepare` decides whether a call may run, needs approval or is refused;
+ * nothing runs before `execute`. Methods change nothing and never throw.
  */
 export interface ToolProvider {
-  /** For messages; no two providers have the same. */
+  /** Unique; for messages. */
   readonly name: string;
-  /** Whether a tool of this name is one of its own, be it usable here or not. */
+  /** Whether the provider owns a tool of this name, usable here or not. */
   has(tool: string): boolean;
-  /** The tools that the agent can use now, each once. */
   list(agent: AgentTools): readonly ToolOffer[] | Promise<readonly ToolOffer[]>;
   prepare(call: WantedCall, context: ToolContext): Promise<PreparedCall>;
 }
 
-/** All providers, as one. Of two that have a tool of the same name, the one added first is asked. */
+/** Combines providers. If two own a tool of the same name, the first added wins. */
 export class Tools implements ToolProvider {
   readonly name = 'all';
   readonly #providers: ToolProvider[] = [];
@@ -74,7 +72,7 @@ export class Tools implements ToolProvider {
   }
 }
 
-/** `what`: why the call is refused. The model is shown which tools it has. */
+/** `what`: why the call is refused. Tells the model which tools it has. */
 export function noSuchTool(wanted: string, what: string, offered: readonly ToolOffer[]): ToolResult {
   const names = offered.map(({name}) => name);
   const near = nearest(wanted, names);

@@ -3,7 +3,6 @@ import type {Tool} from '../tool/tool.ts';
 import {fittingLines} from './cut.ts';
 import {untrustedFrom} from './task-taint.ts';
 
-/** More than anyone reads. */
 const MOST_ROWS = 1_000;
 
 export const queryTasksTool: Tool<'query_tasks'> = {

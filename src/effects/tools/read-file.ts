@@ -6,9 +6,9 @@ import {isBinary, openPlace, readAll} from '../workspace/open-file.ts';
 import {parseToolPath, type ToolPath} from '../workspace/place.ts';
 import {asUtf8, characterStart} from '../workspace/text-encoding.ts';
 import {MAX_TEXT} from './cut.ts';
-import {largeRange} from './large-range.ts';
+import {largeRange} from './large-file.ts';
 
-/** Of larger files only the lines asked for are read, and those before them. */
+/** In bytes. Larger files are read only up to the requested lines. */
 const LARGE = 1024 * 1024;
 const HEAD = 8192;
 const NEWLINE = 10;
@@ -82,7 +82,7 @@ async function readLarge(
   return {
     success: true,
     path: place.path,
-    // What may be the beginning of a secret that was cut stays back.
+    // Hold back what may be the beginning of a cut secret.
     content: inLine ? context.redact.stream().push(bytes.toString()) : bytes.toString(),
     first_line: asked.offset,
     last_line: lastLine,
@@ -100,7 +100,7 @@ function beyond(place: ToolPath, offset: number, total: number): ToolResult {
   return failure('FAILED', `${place.path} has ${total} lines; offset ${offset} is beyond them`);
 }
 
-/** Offset of each line. What follows the last newline is a line only if there is something. */
+/** Offset of each line. Text after the last newline counts as a line only if it is not empty. */
 function lineStarts(bytes: Buffer): number[] {
   const starts: number[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -116,7 +116,7 @@ interface Range {
   to: number;
 }
 
-/** The text of a range; if it is long, its first and its last lines, and how to get those between. */
+/** Text of a range. A long one is cut to its first and last lines, with instructions for the rest. */
 function textOf(
   bytes: Buffer,
   {from, to}: Range,
@@ -127,12 +127,12 @@ function textOf(
   const half = MAX_TEXT / 2;
   const first = lineAt(starts, from + half);
   const last = lineAt(starts, to - half - 1) + 1;
-  // Lines longer than that are cut themselves: no range of lines shows the rest of them.
+  // Lines longer than half a result are cut themselves; no range of lines shows their rest.
   const headEnd = start(starts, first) > from ? start(starts, first) : characterStart(bytes, from + half);
   const tailStart = start(starts, last, to) < to ? start(starts, last, to) : characterStart(bytes, to - half);
   const inLine = headEnd !== start(starts, first) || tailStart !== start(starts, last, to);
   if (inLine && redact) {
-    // Half a secret is not known as one.
+    // Redact before cutting: half a secret is not recognised.
     const whole = decode(bytes, from, to);
     const redacted = redact.text(whole);
     if (redacted !== whole) {
@@ -156,7 +156,6 @@ function start(starts: readonly number[], line: number, none = 0): number {
   return starts[line] ?? none;
 }
 
-/** Index of the line that holds this offset. */
 function lineAt(starts: readonly number[], offset: number): number {
   let low = 0;
   let high = starts.length - 1;

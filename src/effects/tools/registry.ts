@@ -3,8 +3,6 @@ import type {ToolOffer} from '../model/answer.ts';
 import type {JudgingTool, Tool} from '../tool/tool.ts';
 import {askHumanTool} from './ask-human.ts';
 import {createDirectoryTool} from './create-directory.ts';
-import {createFileTool} from './create-file.ts';
-import {createTaskTool} from './create-task.ts';
 import {editFileTool} from './edit-file.ts';
 import {emailSendTool} from './email-send.ts';
 import {executeCommandTool} from './execute-command.ts';
@@ -19,13 +17,11 @@ import {readFileTool} from './read-file.ts';
 import {rememberTool} from './remember.ts';
 import {schemaOf} from './schema.ts';
 import {searchFilesTool} from './search-files.ts';
-import {sendMessageTool} from './send-message.ts';
 import {slackReadTool} from './slack-read.ts';
 import {slackSendTool} from './slack-send.ts';
-import {updateTaskTool} from './update-task.ts';
-import {writeFileTool} from './write-file.ts';
+import {createFileTool, writeFileTool} from './write-file.ts';
 
-/** What can run. The rest of the table is not offered. */
+/** Tools that can run. The rest of the tool table is not offered. */
 export const implemented = {
   read_file: readFileTool,
   list_directory: listDirectoryTool,
@@ -40,9 +36,9 @@ export const implemented = {
   ask_human: askHumanTool,
   remember: rememberTool,
   fetch: fetchTool,
-  create_task: createTaskTool,
-  update_task: updateTaskTool,
-  send_message: sendMessageTool,
+  create_task: {execute: (args, {createTask}) => createTask(args)} as Tool<'create_task'>,
+  update_task: {execute: (args, {updateTask}) => updateTask(args)} as Tool<'update_task'>,
+  send_message: {execute: (args, {send}) => send(args)} as Tool<'send_message'>,
   query_tasks: queryTasksTool,
   list_agents: listAgentsTool,
   list_sessions: listSessionsTool,
@@ -51,7 +47,7 @@ export const implemented = {
   email_send: emailSendTool,
 } as const satisfies {[N in ToolName]?: Tool<N> | JudgingTool<N>};
 
-/** What these write, run or send is meant to the letter. */
+/** Tools whose arguments are used literally: a redaction placeholder in them is an error. */
 export const exact: ReadonlySet<ToolName> = new Set<ToolName>([
   'write_file',
   'create_file',
@@ -75,7 +71,7 @@ function offer(name: ToolName): ToolOffer {
   return made;
 }
 
-/** The tools of these capabilities that can run here, by their own names, each once. `without`: those not set up. */
+/** Tools of these capabilities that can run here. `without`: tools that are not set up. */
 export function offers(capabilities: readonly string[], without?: ReadonlySet<ToolName>): ToolOffer[] {
   return [...toolsOf(capabilities)].filter(name => isImplemented(name) && !without?.has(name)).map(offer);
 }

@@ -22,7 +22,7 @@ export const rememberTool: Tool<'remember'> = {
   },
 };
 
-/** With a NUL a file is no text for whoever reads it; other controls of terminals hide what stands there. */
+/** A NUL makes a file binary for most readers; other control characters can hide text in a terminal. */
 function unfit(text: string): ToolFailure | undefined {
   if (/^[\s\u0085]*$/.test(text)) return failure('INVALID_ARGUMENTS', 'text: expected a note, got nothing but blanks');
   const control = CONTROL.exec(text)?.[0].codePointAt(0);
@@ -31,10 +31,10 @@ function unfit(text: string): ToolFailure | undefined {
   return failure('INVALID_ARGUMENTS', `text: expected plain text, got the control character ${code}`);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for; tabs and ends of lines are not.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters.
 const CONTROL = /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]/;
 
-/** `team-prefs`, `team-prefs.md` and `memory/team-prefs.md` are one file. */
+/** Accept `team-prefs`, `team-prefs.md` and `memory/team-prefs.md` for the same file. */
 function memoryFile(written: string): {path: string} | ToolFailure {
   const name = written.replace(/^(?:\.\/)?memory\//, '').replace(/(?:\.md)?$/, '.md');
   const parts = name.split('/');

@@ -14,18 +14,18 @@ import {fileDigest, unreadDigest} from './basis.ts';
 const MOST_FILES = 64;
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** Names all files of the workspace at once. */
+/** Basis key for all files of the workspace together. */
 export const WHOLE = 'workspace';
-/** They are too many to keep watch over. */
+/** Basis value: there are too many files to compare. */
 export const NOT_BOUND = 'not bound';
 
 const script =
   /\.(?:sh|bash|zsh|ksh|fish|py|pyw|js|cjs|mjs|ts|cts|mts|jsx|tsx|rb|pl|pm|php|lua|awk|sed|tcl|exp|jl|R|groovy|ps1|bat|mk|sql|jq|vim|el|jar|pyc|wasm|so|go|rs|java|kts?|scala|cs|fsx|swift|hs|exs?|clj|cr|nim|zig|dart|tf|nix)$/i;
 
 /**
- * What the files are that a line may run: `script deploy.sh` → `sha256:…`, `missing`, `unreadable`. Content is read in the
- * workspace only, never through a link out of it. What is elsewhere, too large, or one too many is known by its inode,
- * size and time of change, which no program can set back; so are all files of the workspace, where any of them may be run.
+ * State of the files that a line may run: `script deploy.sh` → `sha256:…`, `missing` or `unreadable`. Content is read
+ * in the workspace only, never through a link out of it. Files elsewhere, large files and files beyond MOST_FILES are
+ * identified by inode, size and ctime, which no program can set back; so is the whole workspace if any file may run.
  */
 export async function scriptBasis(
   {named, possible, unnamed}: ScriptOperands,
@@ -61,12 +61,12 @@ async function wholeWorkspace(context: ToolContext): Promise<string> {
 
 interface Found {
   path: string;
-  /** If it is in the workspace, where, links resolved. */
+  /** Path with links resolved, if in the workspace. */
   at: ToolPath | undefined;
   stat: Stats;
 }
 
-/** A regular file, or what there is to say of it. */
+/** Find a regular file; a string says what is there instead. */
 function find(path: string, {workspace}: ToolContext): Found | string {
   try {
     const real = realpathSync(resolve(workspace, path));
@@ -81,7 +81,7 @@ function find(path: string, {workspace}: ToolContext): Found | string {
   }
 }
 
-/** Of words that only may be programs, those of the workspace that look like one. */
+/** Whether a word that may be a program names a file of the workspace that looks like one. */
 function isProgram({path, at, stat}: Found, context: ToolContext): boolean {
   if (!at) return false;
   if ((stat.mode & 0o111) !== 0 || script.test(path)) return true;
@@ -100,7 +100,7 @@ async function digest(at: ToolPath, context: ToolContext): Promise<string> {
   return isFailure(file) ? 'unreadable' : fileDigest(file.bytes);
 }
 
-/** The names that a glob in the last part of a path stands for, and the glob itself. */
+/** Expand a glob in the last path component; the result includes the glob itself. */
 function expand(path: string, context: ToolContext): string[] {
   const at = path.lastIndexOf('/') + 1;
   const [above, name] = [path.slice(0, at), path.slice(at)];

@@ -14,7 +14,7 @@ export const searchFilesTool: Tool<'search_files'> = {
   execute: async (args, context) => {
     const places = placesOf(args, context);
     if (isFailure(places)) return places;
-    // Not before it is needed: most daemons never search.
+    // Loaded here, because most daemons never search.
     const {search} = await import('../search/search.ts');
     const searched = await search(context, places, args.query);
     if (isFailure(searched)) return searched;
@@ -45,7 +45,7 @@ export const searchFilesTool: Tool<'search_files'> = {
   },
 };
 
-/** The workspace and memory/, what there is of them; or what is named. */
+/** The named place, or the workspace and memory/ as far as they exist. */
 function placesOf({path}: Arguments<'search_files'>, context: ToolContext): ToolPath[] | ToolFailure {
   if (path === undefined) {
     const memory = makeToolPath('memory', []);
@@ -71,7 +71,7 @@ interface Shown {
   text: string;
 }
 
-/** The first of them with their texts, none that overlaps a better one. */
+/** Read the texts of the best passages, skipping those that overlap a better one. */
 async function shown(context: ToolContext, ranked: readonly RankedPassage[], limit: number) {
   const {readTexts} = await import('../search/passage-text.ts');
   const texts = new Map<IndexedFile, TextOf | undefined>();

@@ -8,13 +8,13 @@ import type {Arguments, Tool, ToolContext, ToolResult} from '../tool/tool.ts';
 
 const USUAL = 20;
 const MAX_MESSAGES = 100;
-/** So much of the end of an inbox file is looked through. */
+/** Bytes read from the end of an inbox file. */
 const TAIL = 4 * 1024 * 1024;
 const MAX_MESSAGE_TEXT = 4000;
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** Whoever reads it has read what people outside wrote. */
+/** Results are untrusted: people outside wrote these messages. */
 export const slackReadTool: Tool<'slack_read'> = {
   execute: (args, context) => (args.channel === undefined ? fromInbox(args, context) : fromSlack(args, context)),
 };
@@ -80,7 +80,7 @@ async function fromSlack(
     thread: message.thread_ts ?? message.ts,
     ts: message.ts,
   }));
-  // Slack has a channel's latest first, and a thread's oldest.
+  // Slack returns a channel latest first, and a thread oldest first.
   const inOrder = thread === undefined ? all.reverse() : all;
   return {success: true, messages: inOrder, ...(has_more === true && {more: true}), untrusted: true};
 }

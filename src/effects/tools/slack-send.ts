@@ -5,7 +5,7 @@ import {callSlack} from '../connect/slack.ts';
 import {failure, isFailure} from '../tool/failure.ts';
 import type {Arguments, AskPart, Tool, ToolFailure} from '../tool/tool.ts';
 
-/** Slack cuts what is longer: what was approved is what is sent. */
+/** Slack cuts longer messages, but an approved message must be sent as it is. */
 const MAX_MESSAGE_TEXT = 40_000;
 
 export const slackSendTool: Tool<'slack_send'> = {
@@ -20,7 +20,7 @@ export const slackSendTool: Tool<'slack_send'> = {
       text,
       ...(thread !== undefined && {thread_ts: thread}),
       client_msg_id: id,
-      // Nothing is fetched because of what an agent wrote.
+      // Slack must not fetch links that an agent wrote.
       unfurl_links: false,
       unfurl_media: false,
     };

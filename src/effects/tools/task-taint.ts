@@ -1,27 +1,26 @@
-import {taintIn} from '../../formats/task/taint-field.ts';
+import {taintIn} from '../../formats/task/task.ts';
 import {parseTasks} from '../../formats/task/task-parse.ts';
 import {isFailure} from '../tool/failure.ts';
 import type {ToolContext, ToolResult} from '../tool/tool.ts';
 import {readPlace} from '../workspace/open-file.ts';
 import {parseToolPath} from '../workspace/place.ts';
 
-/** Lines of a file, from 1. */
+/** Range of line numbers, from 1. */
 interface Lines {
   first: number;
   last: number;
 }
 
-/** As grep has them. */
+/** The limit of grep, in bytes. */
 const LARGEST = 64 * 1024 * 1024;
-/** One would be enough. */
 const MAX_SOURCES = 10;
 
-/** What a result says that has words of others. None: nothing. */
+/** Fields of a result that contains text from outside; empty without sources. */
 export function untrustedFrom(sources: readonly string[]): {untrusted?: true; sources?: string[]} {
   return sources.length > 0 ? {untrusted: true, sources: sources.slice(0, MAX_SOURCES)} : {};
 }
 
-/** What from outside led to tasks whose lines a result shows, with those of their parts. */
+/** External sources behind tasks whose lines a result shows, subtasks included. */
 export async function taintShown(result: ToolResult, context: ToolContext): Promise<string[]> {
   const sources = new Set<string>();
   for (const [path, shown] of linesShown(result))
@@ -32,7 +31,7 @@ export async function taintShown(result: ToolResult, context: ToolContext): Prom
 async function taintOfLines(path: string, shown: readonly Lines[], context: ToolContext): Promise<string[]> {
   const place = parseToolPath(path);
   const read = isFailure(place) ? place : await readPlace(context, place, LARGEST);
-  // It is gone, or cannot be read any more: nobody knows who wrote it.
+  // The file is gone or unreadable, so its origin is unknown.
   if (isFailure(read)) return [path];
   const text = read.bytes.toString();
   if (!text.includes('taint:')) return [];
@@ -44,7 +43,7 @@ async function taintOfLines(path: string, shown: readonly Lines[], context: Tool
   });
 }
 
-/** Which lines of which task files: as read_file, grep and search_files say it. */
+/** Lines of task files in a result of read_file, grep or search_files. */
 function linesShown({path, first_line, last_line, content, passages}: ToolResult): Map<string, Lines[]> {
   const shown = new Map<string, Lines[]>();
   const add = (of: unknown, first: unknown, last: unknown) => {

@@ -8,7 +8,7 @@ import type {ToolContext, ToolResult} from '../tool/tool.ts';
 import {UNTRUSTED_FOLDER} from '../workspace/changed-files.ts';
 import {taintShown, untrustedFrom} from './task-taint.ts';
 
-/** A file of what was printed or fetched. */
+/** Name of a file with command output or a fetched page. */
 export function outputName(session: string, call: string, stream: string): string {
   return [safe(session), safe(call), stream, 'txt'].join('.');
 }
@@ -19,12 +19,11 @@ function safe(name: string): string {
 
 const untrustedFile = new RegExp(`${UNTRUSTED_FOLDER.replace('.', '\\.')}/[\\w-]+\\.[\\w-]+\\.`);
 
-/** Whether a line, or what is read of it, names the folder, also as disks know it that tell no cases apart. Only then its commands are shown what is in it. */
+/** Whether a line names the untrusted folder, in any letter case. Only then may its commands see what is in it. */
 export function namesUntrusted(line: string, words: readonly string[]): boolean {
   return [line, ...words].some(text => text.toLowerCase().includes(UNTRUSTED_FOLDER));
 }
 
-/** Whether there is anything in the folder. */
 export function hasUntrusted(workspace: string): boolean {
   try {
     return readdirSync(join(workspace, UNTRUSTED_FOLDER)).length > 0;
@@ -33,12 +32,12 @@ export function hasUntrusted(workspace: string): boolean {
   }
 }
 
-/** Whether a program outside the sandbox, where nothing is hidden, may read the folder although no word spells it. */
+/** Whether a program outside the sandbox, where nothing is hidden, may read the folder without naming it. */
 export function mayReadUntrusted({argv, confined}: Program, workspace: string): boolean {
   return !confined && (!readsOnlyNamed(argv) || argv.slice(1).some(word => leadsThere(word, workspace)));
 }
 
-/** By links: of a word, or of the value that it gives to an option. */
+/** Whether a word, or the option value in it, leads into the folder through links. */
 function leadsThere(word: string, workspace: string): boolean {
   const values = [word, word.slice(word.indexOf('=') + 1), word.replace(/^-[A-Za-z0-9]/, '')];
   return values.some(value => {
@@ -50,7 +49,6 @@ function leadsThere(word: string, workspace: string): boolean {
   });
 }
 
-/** Tools whose results have the text of files. */
 const showing: ReadonlySet<ToolName> = new Set<ToolName>([
   'read_file',
   'edit_file',
@@ -59,7 +57,7 @@ const showing: ReadonlySet<ToolName> = new Set<ToolName>([
   'execute_command',
 ]);
 
-/** A result that shows text of such a file, or of tasks that something from outside led to, says so. */
+/** Mark a result that shows text of an untrusted file, or of tasks with external sources. */
 export async function markUntrusted(name: ToolName, result: ToolResult, context: ToolContext): Promise<ToolResult> {
   if (!showing.has(name) || result.untrusted === true) return result;
   if (untrustedFile.test(JSON.stringify(result))) return {...result, untrusted: true};

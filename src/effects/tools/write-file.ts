@@ -38,3 +38,28 @@ export const writeFileTool: Tool<'write_file'> = {
     };
   },
 };
+
+export const createFileTool: Tool<'create_file'> = {
+  execute: async ({path, content}, context) => {
+    const place = parseToolPath(path, 'write', context.workspace);
+    if (isFailure(place)) return place;
+    const written = await replaceFile(context, place, content, 'nothing');
+    return isFailure(written) ? written : {success: true, path: place.path, bytes: written.bytes};
+  },
+  ask: ({path, content}, context) => {
+    const place = parseToolPath(path, 'write', context.workspace);
+    if (isFailure(place)) return place;
+    const target = wouldReplace(context, place, content, 'nothing');
+    if (isFailure(target)) return target;
+    return {
+      title: `new file: ${place.path}`,
+      parts: [
+        {label: 'Path', text: place.path},
+        {label: 'Diff', text: diffOf(place.path, undefined, content, context.redact), language: 'diff'},
+        {label: 'Content', text: content},
+      ],
+      edits: {argument: 'content', label: 'Content'},
+      basis: {file: 'none'},
+    };
+  },
+};

@@ -6,7 +6,6 @@ import type {ToolFailure} from '../tool/tool.ts';
 
 export interface ResponseBody {
   bytes: Buffer;
-  /** There was more. */
   cut: boolean;
 }
 
@@ -17,7 +16,7 @@ const decoders = {
   br: createBrotliDecompress,
 } as const;
 
-/** The body, decompressed, at most so many bytes of it. Throws what the system says. */
+/** Read and decompress the body, up to `most` bytes. Throws system errors. */
 export async function readResponseBody(answer: IncomingMessage, most: number): Promise<ResponseBody | ToolFailure> {
   const coding = (answer.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const stream = decoded(answer, coding, most);
@@ -39,12 +38,12 @@ export async function readResponseBody(answer: IncomingMessage, most: number): P
   return {bytes: Buffer.concat(chunks), cut: left < 0};
 }
 
-/** Only as far as it is read, so that little data which becomes much never takes much memory. */
+/** Decompress on demand only, so that a zip bomb takes little memory. */
 function decoded(answer: IncomingMessage, coding: string, most: number): Readable | undefined {
   if (coding === 'identity' || coding === '') return answer;
   if (!Object.hasOwn(decoders, coding)) return undefined;
   const decoder = decoders[coding as keyof typeof decoders]();
-  // Much data that becomes nothing.
+  // Limit compressed data that decompresses to nothing.
   let received = 0;
   answer.on('data', (chunk: Buffer) => {
     received += chunk.length;

@@ -2,7 +2,7 @@ import {isUtf8} from 'node:buffer';
 import {TextDecoder} from 'node:util';
 import {characterStart} from '../workspace/text-encoding.ts';
 
-/** A text as its byte order mark says, or the server, or the text itself; else UTF-8, or what Western pages were once in. */
+/** Decode by byte order mark, server charset, or declaration in the text; otherwise as UTF-8 or windows-1252. */
 export function decodeText(bytes: Buffer, cut: boolean, charset: string | undefined): string {
   const sound = cut ? bytes.subarray(0, characterStart(bytes, bytes.length - 1)) : bytes;
   const decoder =
@@ -18,7 +18,7 @@ function decoderOf(label: string | undefined): TextDecoder | undefined {
   try {
     return new TextDecoder(label);
   } catch {
-    return undefined; // not a name that the standard knows
+    return undefined; // an unknown label
   }
 }
 
@@ -28,7 +28,7 @@ function byMark(bytes: Buffer): string | undefined {
   return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
 }
 
-/** `<meta charset>`, or the declaration of XML. Who can be read so far is not UTF-16. */
+/** Encoding from `<meta charset>` or the XML declaration. Text that is readable as latin1 cannot be UTF-16. */
 function byItself(bytes: Buffer): string | undefined {
   const start = bytes.toString('latin1', 0, 2048);
   if (!/^\s*</.test(start)) return undefined;

@@ -15,7 +15,6 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 export interface PageRequest {
   address: WebAddress;
   policy: Policy;
-  /** A person approved this very address. */
   approved: boolean;
 }
 
@@ -25,7 +24,7 @@ export interface PageResponse {
   redirected: boolean;
 }
 
-/** The answer at the end of all redirects, each of which is judged as if it had been asked for. */
+/** Follow redirects to the final answer. Each target is judged like a requested address. */
 export async function followRedirects(
   asked: PageRequest,
   limits: RequestLimits & {lookup: Lookup},
@@ -58,7 +57,7 @@ export async function followRedirects(
   return {...failure('FAILED', error), untrusted: true};
 }
 
-/** Whether it may be, or lead to, what is not public. */
+/** Whether the address may be, or resolve to, a non-public one. */
 function isSpelled(address: WebAddress, {address: first, approved, policy}: PageRequest): boolean {
   if (approved && first.kind !== 'public' && sameServer(first, address)) return true;
   return judgeAddress(address.url.href, policy).spelled === true;
@@ -83,7 +82,7 @@ function nextAddress(location: string, from: WebAddress, asked: PageRequest): We
   };
 }
 
-/** Looking up a name cannot be stopped, but need not be waited for. */
+/** A DNS lookup cannot be cancelled, but we can stop waiting for it. */
 function until<T>(signal: AbortSignal, ms: number, promise: Promise<T>): Promise<T> {
   return new Promise((done, fail) => {
     const stop = (): void => fail(signal.reason);

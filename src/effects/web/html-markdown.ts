@@ -11,7 +11,7 @@ export interface Markdown {
   content: string;
 }
 
-/** What a reader of the page would see, as Markdown. Hostile pages can make it slow: see html-thread.ts. */
+/** Convert the visible part of a page to Markdown. Hostile pages can make this slow: see html-thread.ts. */
 export function markdownOf(html: string, address: string): Markdown {
   const tree = unified().use(rehypeParse).parse(shallowText(html));
   const title = keepVisible(tree, address);

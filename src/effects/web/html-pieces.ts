@@ -1,18 +1,18 @@
-/** A part of an HTML text: text, or a tag. Comments and declarations are none. */
+/** A text or a tag in HTML. Comments and declarations are skipped. */
 export interface Piece {
   from: number;
   to: number;
-  /** Of a tag, lower case. */
+  /** Tag name in lower case; undefined for text. */
   name?: string;
   closing?: boolean;
 }
 
-/** Whose content is no markup. */
+/** Elements whose content is not markup. */
 const raw = /^(script|style|textarea|title|xmp|iframe|noembed|noframes|plaintext)$/;
 const letter = /[a-zA-Z]/;
 const nameAt = /[^\s/>]+/y;
 
-/** The parts of an HTML text in order, each looked at once: linear in time, whatever the text is. */
+/** Split HTML into pieces, in order. Takes linear time for any text. */
 export function* pieces(html: string): Generator<Piece> {
   let at = 0;
   while (at < html.length) {
@@ -28,7 +28,7 @@ export function* pieces(html: string): Generator<Piece> {
       const to = tagEnd(html, start);
       nameAt.lastIndex = start;
       const name = (nameAt.exec(html)?.[0] ?? '').toLowerCase();
-      // A tag without an end is none, and neither is what follows.
+      // An unterminated tag is ignored, with all that follows.
       if (to === undefined) return;
       yield {from: open, to, name, closing};
       at = to;
@@ -49,7 +49,7 @@ export function* pieces(html: string): Generator<Piece> {
   }
 }
 
-/** After the `>` of a tag; a quote counts only where a value begins. */
+/** Offset after the `>` of a tag; a quote counts only at the start of a value. */
 function tagEnd(html: string, from: number): number | undefined {
   let value = false;
   for (let at = from; at < html.length; at++) {

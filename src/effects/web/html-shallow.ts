@@ -1,33 +1,28 @@
-import {hiding} from './html-hidden.ts';
+import {emptyElements, hiding, itemElements} from './html-hidden.ts';
 import {pieces} from './html-pieces.ts';
 
-/** Deeper than people write; what reads HTML recurses, or looks through all open elements at each tag. */
+/** Deeper than people write. HTML parsers recurse, or scan all open elements at each tag. */
 const DEEPEST = 150;
-/** Longer ones lose their attributes. */
+/** In characters. Longer tags lose their attributes. */
 const LONGEST_TAG = 8 * 1024;
 
-/** Elements that have no content, or that the next one like them ends. */
-const flat = new Set(
-  (
-    'area base br col embed hr img input link meta source track wbr ' +
-    'p li dt dd option optgroup tr td th thead tbody tfoot colgroup rb rt rp rtc html head body'
-  ).split(' '),
-);
+/** Elements without content, or closed by the next such element. */
+const flat = new Set([...emptyElements, ...itemElements, 'p', 'html', 'head', 'body']);
 
 const dropped = /^(script|style|iframe|noembed|noframes)$/;
 
-/** The same text without scripts, styles and comments, and without the tags that would make it too deep. */
+/** Remove scripts, styles, comments, and tags that are nested too deeply. */
 export function shallowText(html: string): string {
-  // In the quirks of old pages tables would stand in paragraphs.
+  // Without a doctype, quirks mode would put tables into paragraphs.
   const parts = ['<!doctype html>'];
-  /** How many are open, by name: an end tag of what is not open ends nothing. */
+  /** Open elements by name: an end tag without an open element is dropped. */
   const open = new Map<string, number>();
   let depth = 0;
   let skipped: string | undefined;
   const hides = hiding(html);
   for (const piece of pieces(html)) {
     const {from, to, name, closing} = piece;
-    // Without its tag, nobody would know that it was hidden.
+    // A dropped tag takes its hidden content with it.
     if (hides(piece, depth >= DEEPEST || to - from > LONGEST_TAG)) continue;
     if (skipped !== undefined) {
       if (name === skipped && closing) skipped = undefined;
@@ -58,7 +53,7 @@ export function shallowText(html: string): string {
 const blocks =
   /^(address|article|aside|blockquote|br|dd|div|dl|dt|fieldset|figure|footer|form|h[1-6]|header|hr|li|main|nav|ol|p|pre|section|table|td|th|tr|ul)$/;
 
-/** Only the words that are seen, for pages that nothing better can be made of. */
+/** Extract only the visible words, for pages that cannot be converted to Markdown. */
 export function visibleWords(html: string): string {
   const parts: string[] = [];
   const hides = hiding(html);

@@ -7,7 +7,7 @@ const MOST_MS = 20_000;
 const MOST_MB = 384;
 
 export interface HtmlText extends Markdown {
-  /** Only the words. */
+  /** `content` is plain words, not Markdown. */
   plain?: true;
 }
 
@@ -18,11 +18,11 @@ interface Work {
 }
 
 /**
- * A page as Markdown, or if that takes too long or too much memory, at least its words; made in a thread of its own: there
- * are pages that take what reads HTML minutes, and the daemon must not stand still. Nothing of it if it was stopped.
+ * Convert a page to Markdown, or at least to plain words if that takes too much time or memory. Runs in a worker
+ * thread, because some pages keep an HTML parser busy for minutes. Empty if aborted.
  */
 export function readHtml(html: string, address: string, signal: AbortSignal, mostMs = MOST_MS): Promise<HtmlText> {
-  // Node cannot load the source: there, in tests, the shipped file does the work.
+  // Node cannot load the TypeScript source in a worker: tests run the built file.
   const file = import.meta.url.replace(/\/src\/effects\/web\/html-thread\.ts$/, '/bin/chunks/html-thread.js');
   const work: Work = {mark: MARK, html, address};
   return new Promise(resolve => {

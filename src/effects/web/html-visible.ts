@@ -1,6 +1,6 @@
 import type {Element, Root, RootContent} from 'hast';
 
-/** What nobody sees, or what is no text. */
+/** Elements that are invisible or not text. */
 export const unseenElements: ReadonlySet<string> = new Set(
   'script style template iframe object embed svg canvas map link meta base head noembed noframes dialog datalist'.split(
     ' ',
@@ -16,7 +16,7 @@ function isHidden({tagName, properties}: Element): boolean {
   return typeof properties.style === 'string' && hiddenStyle.test(properties.style);
 }
 
-/** Takes out of a tree what a reader of the page would not see, and makes its addresses whole. Returns its title. */
+/** Remove what a reader of the page would not see, and make addresses absolute. Returns the title. */
 export function keepVisible(tree: Root, address: string): string | undefined {
   let title: string | undefined;
   let base = address;
@@ -56,7 +56,7 @@ function withAddresses(element: Element, base: string): Element | {type: 'text';
   return element;
 }
 
-/** Undefined where it leads nowhere on the web. */
+/** Undefined if the address is not a web or mail address. */
 function resolved(address: unknown, base: string): string | undefined {
   if (typeof address !== 'string' || !URL.canParse(address, base)) return undefined;
   const url = new URL(address, base);

@@ -3,7 +3,7 @@ import {isBinary} from '../workspace/open-file.ts';
 export type TextKind = 'html' | 'text';
 
 export interface MediaType {
-  /** `text/html`, lower case; empty if the server does not say. */
+  /** For example `text/html`, in lower case; empty if the server sends none. */
   name: string;
   charset: string | undefined;
 }
@@ -17,14 +17,13 @@ export function mediaType(header: string | undefined): MediaType {
 const textNames =
   /^(text\/.+|.+\+(json|xml|yaml)|application\/(json|x-ndjson|ndjson|jsonlines|xml|yaml|x-yaml|toml|javascript|ecmascript|x-javascript|typescript|x-sh|sql|graphql|rtf|x-tex|x-www-form-urlencoded|atom|rss))$/;
 
-/** What text it is; `binary`: none. Undefined if only the bytes can tell. */
+/** Undefined if only the bytes can tell. */
 export function textKind({name}: MediaType): TextKind | 'binary' | undefined {
   if (name === '') return undefined;
   if (name === 'text/html' || name === 'application/xhtml+xml') return 'html';
   return textNames.test(name) && name !== 'image/svg+xml' ? 'text' : 'binary';
 }
 
-/** By the bytes. */
 export function sniff(bytes: Buffer): TextKind | 'binary' {
   if (isBinary(bytes)) return 'binary';
   return /^\ufeff?\s*<(!doctype html|html)[\s>]/i.test(bytes.toString('utf8', 0, 1000)) ? 'html' : 'text';

@@ -8,16 +8,15 @@ import {type MediaType, mediaType, sniff, textKind} from './media-type.ts';
 import {webFailure} from './web-failure.ts';
 
 export interface WebPage {
-  /** The result without its content, of a success or a failure. */
+  /** The result without its content; a success or a failure. */
   head: ToolResult;
   content: string;
 }
 
-/** So much of what a server says with an error. */
 const MOST_ERROR_TEXT = 4000;
 const MOST_ERROR_BYTES = 256 * 1024;
 
-/** What an answer says, as text. Throws if it is stopped. */
+/** Read an answer as text. Throws if aborted. */
 export async function readPage(
   {address, answer, redirected}: PageResponse,
   mostBytes: number,
@@ -59,7 +58,7 @@ export async function readPage(
   return {head, content: made.content};
 }
 
-/** Undefined if it is no text. Throws if it is stopped. */
+/** Undefined if the body is not text. Throws if aborted. */
 async function textOf(
   bytes: Buffer,
   cut: boolean,
@@ -71,7 +70,7 @@ async function textOf(
   if (kind === 'binary') return undefined;
   const text = decodeText(bytes, cut, type.charset);
   if (kind === 'text') return text.includes('\0') ? undefined : {content: text};
-  // A module of its own in the program, too: the thread loads it and nothing else.
+  // A separate chunk in the bundle too: the worker thread loads only this module.
   const {readHtml} = await import('./html-thread.ts');
   const made = await readHtml(text, address, signal);
   signal.throwIfAborted();

@@ -1,8 +1,8 @@
+import {existsSync, readFileSync} from 'node:fs';
 import http, {type IncomingMessage, type RequestOptions} from 'node:http';
 import https from 'node:https';
 import type {LookupFunction} from 'node:net';
 import type {ResolvedAddress} from './resolve.ts';
-import {userAgent} from './user-agent.ts';
 import type {WebAddress} from './web-address.ts';
 import {LimitError} from './web-failure.ts';
 
@@ -10,16 +10,14 @@ const MOST_HEADER_BYTES = 32 * 1024;
 const MOST_HEADERS = 200;
 
 export interface RequestLimits {
-  /** Until the headers of the answer are there. */
   firstByteMs: number;
-  /** Certificates to trust instead of the machine's; for tests. */
+  /** Trusted certificates instead of the system's; for tests. */
   ca?: string | undefined;
 }
 
 /**
- * GET an address from one of the `addresses` that were looked at: no name is resolved here, no connection used twice, no
- * proxy asked, and nothing sent that says who asks. Its headers; the body is still to be read, or destroyed. Throws what
- * the system says.
+ * Send a GET request to one of the checked `addresses`: resolves no name, reuses no connection, uses no proxy and sends
+ * nothing that identifies the user. The caller must read or destroy the body. Throws system errors.
  */
 export function request(
   {url}: WebAddress,
@@ -40,7 +38,7 @@ export function request(
     },
     maxHeaderSize: MOST_HEADER_BYTES,
     insecureHTTPParser: false,
-    // Whatever the environment says.
+    // Ignore NODE_TLS_REJECT_UNAUTHORIZED.
     rejectUnauthorized: true,
     ...(ca !== undefined && {ca}),
     signal,
@@ -56,7 +54,7 @@ export function request(
       clearTimeout(timer);
       resolve(answer);
     });
-    // Also after the answer began: then whoever reads its body is told as well.
+    // An error after the response started also reaches the reader of the body.
     sent.on('error', reject);
     sent.on('close', () => {
       clearTimeout(timer);
@@ -72,4 +70,23 @@ function only(addresses: readonly ResolvedAddress[]): LookupFunction {
     if (options.all) done(null, [...addresses]);
     else done(null, first?.address ?? '', first?.family ?? 0);
   };
+}
+
+let made: string | undefined;
+
+/** `agentdir/<version>`, without details of the machine. */
+function userAgent(): string {
+  made ??= `agentdir/${version()}`;
+  return made;
+}
+
+/** Version of the enclosing package. The bundle's folder has a package.json without a version. */
+function version(): string {
+  for (let folder = new URL('.', import.meta.url); folder.pathname !== '/'; folder = new URL('..', folder)) {
+    const path = new URL('package.json', folder);
+    if (!existsSync(path)) continue;
+    const {version} = JSON.parse(readFileSync(path, 'utf8')) as {version?: string};
+    if (version !== undefined) return version;
+  }
+  return '0';
 }

@@ -11,15 +11,15 @@ export interface ResolvedAddress {
   family: number;
 }
 
-/** All addresses of a name. Throws what the system says. */
+/** Resolve a name to all its addresses. Throws system errors. */
 export type Lookup = (host: string) => Promise<readonly ResolvedAddress[]>;
 
 export const lookup: Lookup = host => systemLookup(host, {all: true});
 
 /**
- * The addresses to connect to, and to no others: each was looked at. If one of them is not public, none is used, unless
- * the very host was `spelled` by the policy or approved as what it is. What a name leads to was spelled by nobody, so it
- * never leads to where clouds keep credentials. Throws what the system says.
+ * Resolve the only addresses to connect to, each of them checked. If one is not public, none is used, unless the policy
+ * `spelled` this host or a person approved it. A name never leads to link-local addresses, where clouds keep
+ * credentials. Throws system errors.
  */
 export async function resolve(
   {host, number}: WebAddress,

@@ -2,21 +2,21 @@ import {type HostKind, isNumber, kindOfHost} from '../../formats/address-pattern
 import {failure} from '../tool/failure.ts';
 import type {ToolFailure} from '../tool/tool.ts';
 
-/** What is to be fetched, as the URL standard reads it. */
+/** An address to fetch, as parsed by the URL standard. */
 export interface WebAddress {
-  /** Without a fragment, which is not sent. */
+  /** Without the fragment, which is not sent. */
   url: URL;
-  /** Without brackets and a last dot. */
+  /** Without brackets and trailing dot. */
   host: string;
   /** Whether the host is an IP address. */
   number: boolean;
-  /** As far as the spelling of the host tells. */
+  /** Judged by the spelling of the host only. */
   kind: HostKind;
 }
 
 const MAX_ADDRESS = 8192;
 
-/** Ports of other protocols, which could be made to take a request for their own: those that browsers refuse. */
+/** Ports that browsers refuse, because other protocols might accept an HTTP request as their own. */
 const otherPorts: ReadonlySet<string> = new Set(
   (
     '0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 ' +
@@ -25,7 +25,7 @@ const otherPorts: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Whoever gets an address from here may show it to a person and fetch it; whether it may, others say. Must not throw. */
+/** Parse an address that can be shown and fetched. Does not check the policy. Must not throw. */
 export function readAddress(text: string): WebAddress | ToolFailure {
   const wrong = (why: string): ToolFailure => failure('INVALID_ARGUMENTS', why);
   if (text.length > MAX_ADDRESS) return wrong(`the address is longer than ${MAX_ADDRESS} characters`);
@@ -44,7 +44,7 @@ export function readAddress(text: string): WebAddress | ToolFailure {
   return {url, host: host.replace(/^\[|\]$/g, ''), number: isNumber(host), kind: kindOfHost(host)};
 }
 
-/** Whether a redirect stays where it was: the same host and port, or from http to https on their usual ones. */
+/** Whether a redirect stays on the same host and port, or goes from http to https on the default ports. */
 export function sameServer(from: WebAddress, to: WebAddress): boolean {
   if (from.host !== to.host) return false;
   if (from.url.protocol === to.url.protocol) return from.url.port === to.url.port;

@@ -1,7 +1,7 @@
 import {errorCode, failure} from '../tool/failure.ts';
 import type {ToolFailure} from '../tool/tool.ts';
 
-/** Thrown where one of our own limits ends a request. */
+/** Thrown when one of our limits ends a request. */
 export class LimitError extends Error {
   readonly code = 'AGENTDIR_LIMIT';
 }
@@ -28,7 +28,6 @@ const words: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
 
-/** What went wrong between us and a server, in words. */
 export function webFailure(error: unknown, host: string): ToolFailure {
   if (error instanceof LimitError) return failure('TIMEOUT', `${host}: ${error.message}`);
   return failure('FAILED', `${host}: ${wordsFor(errorCode(error) ?? '', error)}`);

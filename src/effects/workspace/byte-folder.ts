@@ -4,12 +4,12 @@ import {byDescriptor} from './folder.ts';
 const OPEN_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * A folder that is open, with names as the bytes they are: each byte a character (latin1), for not all are text. What is
- * in it is reached through its descriptor, whatever is renamed or linked meanwhile.
+ * An open folder whose names are bytes, each as a character (latin1), because not all names are valid text. Entries are
+ * reached through the descriptor, whatever is renamed or linked meanwhile.
  */
 export interface ByteFolder {
   fd: number;
-  /** In the same way. */
+  /** As bytes, like names. */
   path: string;
 }
 
@@ -21,24 +21,24 @@ function isAscii(text: string): boolean {
   return !/[^ -~]/.test(text);
 }
 
-/** Of an open directory that is the caller's to close. */
+/** Wrap an open directory; the caller closes it. */
 export function byteFolder({fd, path}: {fd: number; path: string}): ByteFolder {
   return {fd, path: nameOfText(path)};
 }
 
-/** The path by which to reach `name` in it; never followed if opened with O_NOFOLLOW. */
+/** Path of an entry. Open it with O_NOFOLLOW. */
 export function inFolder(folder: ByteFolder, name: string): string | Buffer {
   const path = `${folder.path}/${name}`;
   return isAscii(path) ? path : bytesOf(path);
 }
 
-/** Throws what the system says; a link is ELOOP or ENOTDIR. */
+/** Throws system errors; a link gives ELOOP or ENOTDIR. */
 export function enterFolder(folder: ByteFolder, name: string): ByteFolder {
   const fd = openSync(inFolder(folder, name), OPEN_FOLDER);
   return {fd, path: byDescriptor ? `/proc/self/fd/${fd}` : `${folder.path}/${name}`};
 }
 
-/** Undefined: not ours to read, or gone. */
+/** Undefined: unreadable or gone. */
 export function entriesIn({path}: ByteFolder): Dirent[] | undefined {
   try {
     return readdirSync(bytesOf(path), {withFileTypes: true, encoding: 'latin1'});
@@ -47,7 +47,7 @@ export function entriesIn({path}: ByteFolder): Dirent[] | undefined {
   }
 }
 
-/** The same without their kinds, which is faster. */
+/** Like `entriesIn`, but without file types, which is faster. */
 export function listNames({path}: ByteFolder): string[] | undefined {
   try {
     return readdirSync(bytesOf(path), {encoding: 'latin1'});

@@ -5,16 +5,15 @@ import {isAlive, startOf} from '../../home/disk/process-life.ts';
 import type {CallCommit} from './workspace.ts';
 
 /**
- * A file in the git-dir for each call that may change the workspace, from before it begins until what it changed is
- * committed: so that, after a crash or while two run at once, what is found there is known as whose it is.
+ * The git-dir has a file for each call that may change the workspace, from before the call starts until its changes are
+ * committed. After a crash, or while two calls run, these tell whose changes are found.
  */
 const FOLDER = 'agentdir-calls';
 
 export interface CallMark {
   call: CallCommit;
-  /** It has ended, by itself or with its process, and is not committed yet. */
+  /** The call has ended, by itself or with its process, and is not committed yet. */
   over: boolean;
-  /** Its process died with it. */
   died: boolean;
 }
 
@@ -36,7 +35,7 @@ export function unmarkCall(gitDir: string, call: CallCommit): void {
   rmSync(markPath(gitDir, call), {force: true});
 }
 
-/** All that are marked, in order of their names; what cannot be read is no mark. */
+/** All marks, sorted by name; unreadable files are skipped. */
 export function markedCalls(gitDir: string): CallMark[] {
   const folder = join(gitDir, FOLDER);
   if (!existsSync(folder)) return [];
@@ -57,13 +56,13 @@ export function markedCalls(gitDir: string): CallMark[] {
 
 const LAST = 'agentdir-last-call';
 
-/** The last call, if the history has nothing of it; `undefined`: it has. */
+/** Remember the last call if the history has no commit of it; undefined clears it. */
 export function markEmpty(gitDir: string, call: CallCommit | undefined): void {
   if (call) writeFileSync(join(gitDir, LAST), JSON.stringify(call));
   else rmSync(join(gitDir, LAST), {force: true});
 }
 
-/** In words. */
+/** Description of the call set by `markEmpty`. */
 export function emptyCall(gitDir: string): string | undefined {
   try {
     const {words} = JSON.parse(readFileSync(join(gitDir, LAST), 'utf8'));

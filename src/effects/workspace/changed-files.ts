@@ -7,17 +7,16 @@ import {openFolder} from './folder.ts';
 import {makeToolPath} from './place.ts';
 import {isTemporary} from './replace-file.ts';
 
-/** Where the daemon keeps long outputs: its own, not the agent's work. */
+/** Where the daemon saves long outputs; not part of the agent's work. */
 export const OUTPUT_FOLDER = '.output';
 
-/** Where it keeps those that others may have written. Commands see it only if they name it: it is hidden as a whole. */
+/** Where the daemon saves untrusted outputs. Hidden from commands that do not name it. */
 export const UNTRUSTED_FOLDER = '.untrusted';
 
-/** What a workspace holds. */
 export interface Snapshot {
-  /** Each file, link and folder with what tells whether it is still the same; folders end in `/`. */
+  /** Signature of each file, link and folder; folders end in `/`. */
   files: ReadonlyMap<string, string>;
-  /** Files whose set-user-id bits were taken off. */
+  /** Files whose set-user-id bits were removed. */
   dropped: readonly string[];
 }
 
@@ -26,23 +25,21 @@ export interface ChangedFile {
   change: 'created' | 'modified' | 'deleted';
 }
 
-/** Beyond this a workspace is not compared: that would take longer than most commands. */
+/** Larger workspaces are not compared: that would take longer than most commands. */
 const MOST_ENTRIES = 50_000;
 const DEEPEST = 200;
 
 const SET_ID = 0o6000;
 const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** A folder on the way, and what of it is still to be looked at. */
 interface Level extends ByteFolder {
   prefix: string;
   entries: Dirent[];
 }
 
 /**
- * Undefined if there is too much, or no workspace. Links are not followed; what vanishes meanwhile is left out.
- * `dropping`: take the set-user-id and set-group-id bits off files, since whoever may run such a file acts as the
- * daemon's user.
+ * Undefined if there is too much, or no workspace. Links are not followed; files that vanish meanwhile are skipped.
+ * `dropping`: remove set-user-id and set-group-id bits, because whoever runs such a file acts as the daemon's user.
  */
 export async function snapshot(
   context: ToolContext,
@@ -65,7 +62,7 @@ export async function snapshot(
       }
       if (files.size >= MOST_ENTRIES || levels.length > DEEPEST) return undefined;
       const name = textOfName(entry.name);
-      // Bytes that are no text are shown as such.
+      // Names that are not UTF-8 are shown as latin1.
       const shown = level.prefix + (name.includes('\ufffd') ? entry.name : name);
       const [top] = shown.split('/', 1);
       const own = top === OUTPUT_FOLDER || top === UNTRUSTED_FOLDER || isTemporary(name);
@@ -108,7 +105,7 @@ function dropSetId(level: Level, name: string): boolean {
     const fd = openSync(inFolder(level, name), OPEN_FILE);
     try {
       const stat = fstatSync(fd);
-      // One with another name may be a file of somewhere else.
+      // A file with further hard links may belong elsewhere.
       if (!stat.isFile() || stat.nlink > 1) return false;
       fchmodSync(fd, stat.mode & 0o777);
       return true;
@@ -120,7 +117,7 @@ function dropSetId(level: Level, name: string): boolean {
   }
 }
 
-/** In order of path. */
+/** Sorted by path. */
 export function changesBetween(before: Snapshot['files'], after: Snapshot['files']): ChangedFile[] {
   const changes: ChangedFile[] = [];
   for (const [path, sign] of after) {

@@ -1,6 +1,7 @@
 import {spawn} from 'node:child_process';
 import {crashPoint} from '../../home/disk/crash.ts';
 import {ownProcesses} from '../../home/git/git.ts';
+import {signal as sendSignal} from '../sandbox/processes.ts';
 
 export interface CleanGitResult {
   code: number;
@@ -9,16 +10,16 @@ export interface CleanGitResult {
 }
 
 export interface GitRun {
-  /** Bytes, or a descriptor to read from. */
+  /** Bytes, or a file descriptor to read from. */
   input?: Buffer | string | number;
   environment?: NodeJS.ProcessEnv;
-  /** It and all that it started are killed then; `code` is -1. */
+  /** After this time, kill the process and all its children; `code` is then -1. */
   timeoutMs?: number;
-  /** The same when it is given up. */
+  /** Abort like a timeout. */
   signal?: AbortSignal | undefined;
 }
 
-/** Nothing that a repository, a person's settings or a file in a workspace could name is run. */
+/** Options with which git runs nothing that a repository, user settings or files in a workspace could name. */
 export const cleanOptions: readonly string[] = [
   ...['--git-dir=.', '--no-pager', '--literal-pathspecs', '--no-optional-locks', '--no-replace-objects'],
   ...[
@@ -42,7 +43,7 @@ export const cleanOptions: readonly string[] = [
   ].flatMap(setting => ['-c', setting]),
 ];
 
-/** Built from nothing: no GIT_* of whoever started us, no settings of the machine or of a person. */
+/** Without GIT_* variables of the parent process, and without system and user settings. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,
@@ -54,7 +55,7 @@ export function cleanEnvironment(): NodeJS.ProcessEnv {
     GIT_TERMINAL_PROMPT: '0',
     GIT_DEFAULT_HASH: 'sha1',
     GIT_DEFAULT_REF_FORMAT: 'files',
-    // Nor is a missing object asked for where the settings of the git-dir say, by a program that they name.
+    // Do not fetch missing objects as the git-dir's settings say, with a program that these name.
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_NO_LAZY_FETCH: '1',
   };
@@ -62,7 +63,7 @@ export function cleanEnvironment(): NodeJS.ProcessEnv {
 
 const MOST_SAID = 256 * 1024 * 1024;
 
-/** Run git in a git-dir, which is all it knows of: never in a workspace. Expected failures are values. */
+/** Run git in a git-dir, never in a workspace. Expected failures are values. */
 export function cleanGit(gitDir: string, args: readonly string[], how: GitRun = {}): Promise<CleanGitResult> {
   crashPoint('spawn-git');
   const {input = '', environment = cleanEnvironment(), timeoutMs, signal} = how;
@@ -81,7 +82,7 @@ export function cleanGit(gitDir: string, args: readonly string[], how: GitRun = 
     let late = false;
     const end = () => {
       late = true;
-      killAll(pid, timeoutMs !== undefined);
+      if (pid) sendSignal(timeoutMs === undefined ? pid : -pid, 'SIGKILL');
     };
     const timer = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs);
     signal?.addEventListener('abort', end);
@@ -102,18 +103,8 @@ export function cleanGit(gitDir: string, args: readonly string[], how: GitRun = 
     };
     child.on('error', error => done(127, error.message));
     child.on('close', code => done(code ?? 128, 'git was killed'));
-    // Git may end before it has read all of it.
+    // Git may exit before it has read all input.
     child.stdin?.on('error', () => {});
     if (typeof input !== 'number') child.stdin?.end(input);
   });
-}
-
-/** A process and, if it is one's, its group. */
-function killAll(pid: number | undefined, group: boolean): void {
-  if (!pid) return;
-  try {
-    process.kill(group ? -pid : pid, 'SIGKILL');
-  } catch {
-    // Gone already.
-  }
 }

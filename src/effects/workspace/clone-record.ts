@@ -1,15 +1,14 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 
-/** In the git-dir. */
+/** File in the git-dir. */
 const FILE = 'agentdir-clone';
 
-/** What a workspace was cloned from. */
 export interface CloneRecord {
-  /** As the template said, without what is secret in it. */
+  /** As in the template, without secrets. */
   clone: string;
   branch: string;
-  /** The commit that it started from; undefined: there was none yet. */
+  /** Start commit; undefined if the source had none. */
   start: string | undefined;
 }
 
@@ -17,7 +16,7 @@ export function recordClone(gitDir: string, record: CloneRecord): void {
   writeFileSync(join(gitDir, FILE), `${JSON.stringify(record)}\n`);
 }
 
-/** Undefined: it is no clone. */
+/** Undefined: the workspace is no clone. */
 export function cloneOf(gitDir: string): CloneRecord | undefined {
   let text: string;
   try {

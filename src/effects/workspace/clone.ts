@@ -1,11 +1,10 @@
 import {existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {isBranchName} from '../../formats/clone-address.ts';
-import {markName} from '../sandbox/environment.ts';
+import {markName, markOf} from '../sandbox/environment.ts';
 import {endLeftovers} from '../sandbox/leftovers.ts';
-import {linkText} from '../sandbox/link-text.ts';
-import {markOf} from '../sandbox/mark.ts';
 import {markedProcesses} from '../sandbox/processes.ts';
+import {linkText} from '../sandbox/profile.ts';
 import {failure} from '../tool/failure.ts';
 import type {ToolFailure} from '../tool/tool.ts';
 import {type CleanGitResult, cleanEnvironment, cleanGit} from './clean-git.ts';
@@ -16,10 +15,10 @@ import {gitDirOf, gitDirs, makeGitDir} from './git-dir.ts';
 const LONGEST_MS = 10 * 60_000;
 
 const BRANCHES = '+refs/heads/*:refs/remotes/origin/*';
-/** Of a source that is shallow itself, what it has. */
+/** A shallow source yields the commits it has. */
 const FETCH = ['fetch', '-q', '--no-recurse-submodules', '--update-shallow'];
 
-/** What is kept of where a workspace is from, by what the template says. */
+/** Names for the clone record, from the template's settings. */
 export function cloneNames(
   {home, agent}: {home: string; agent: string},
   clone: string,
@@ -30,9 +29,9 @@ export function cloneNames(
 }
 
 /**
- * Start a workspace from a repository: its whole history, its remote as `origin`, a branch of its own. Nothing of the
- * source's settings or hooks comes along, nothing is shared with it, and nothing in it is run: no filters, no hooks, no
- * submodules. All is made aside and moved into place, so that a crash leaves nothing half. Undefined: it is there.
+ * Start a workspace from a repository: its whole history, the remote `origin`, and a branch of its own. Copies no
+ * settings or hooks, shares nothing with the source, and runs nothing in it: no filters, hooks or submodules. Prepares
+ * everything aside and moves it into place, so that a crash leaves nothing half-done. Undefined: success.
  */
 export async function takeClone(
   {home, agent}: {home: string; agent: string},
@@ -41,7 +40,7 @@ export async function takeClone(
   signal?: AbortSignal,
 ): Promise<ToolFailure | undefined> {
   const aside = join(gitDirs(home), `${agent}.clone`);
-  if (existsSync(join(aside, 'ready'))) return moveIn(home, agent, aside);
+  if (existsSync(join(aside, 'ready'))) return moveIntoPlace(home, agent, aside);
   const no = (why: string) => failure('FAILED', `the workspace could not be cloned from ${why}`);
   const source = cloneSource(home, clone);
   if ('refused' in source) return no(`what workspace: clone: names: ${source.refused}`);
@@ -51,14 +50,14 @@ export async function takeClone(
     return no(`${shown}: ${other}, and is not overwritten; move it away, or take clone: out of the template`);
   const {branch} = cloneNames({home, agent}, clone, wanted);
   if (!isBranchName(branch)) return no(`${shown}: ${branch} is no name of a branch`);
-  // What an earlier daemon began to fetch outlives it if it was killed: git waits for the other side for ever.
+  // A fetch outlives a killed daemon: git waits for the remote forever.
   const mark = markOf('clone', home, agent);
   await endLeftovers(mark, markedProcesses);
   rmSync(aside, {recursive: true, force: true});
   mkdirSync(join(aside, 'files'), {recursive: true, mode: 0o700});
   const gitDir = join(aside, 'git');
   try {
-    const remote = `[remote "origin"]\n\turl = ${quoted(kept)}\n\tfetch = ${BRANCHES}\n`;
+    const remote = `[remote "origin"]\n\turl = "${kept.replace(/[\\"]/g, '\\$&')}"\n\tfetch = ${BRANCHES}\n`;
     makeGitDir(gitDir, 'main', remote);
     const how = {environment: {...userEnvironment(), [markName]: mark}, timeoutMs: LONGEST_MS, signal};
     const fetched = await cleanGit(gitDir, [...FETCH, url, BRANCHES], how);
@@ -70,13 +69,13 @@ export async function takeClone(
     recordClone(gitDir, {clone: shown, branch, start: start === '' ? undefined : start});
     writeFileSync(join(aside, 'files/.git'), linkText(agent), {mode: 0o444});
     writeFileSync(join(aside, 'ready'), '');
-    return moveIn(home, agent, aside);
+    return moveIntoPlace(home, agent, aside);
   } finally {
     if (!existsSync(join(aside, 'ready'))) rmSync(aside, {recursive: true, force: true});
   }
 }
 
-/** The commit to begin with: the branch of that name there, else what its HEAD is; '' if it has no commit yet. */
+/** Start commit: the remote branch of that name, otherwise the remote HEAD; '' if there is no commit yet. */
 async function startOf(
   gitDir: string,
   url: string,
@@ -90,12 +89,12 @@ async function startOf(
   const [id = ''] = said.stdout.toString().split('\t');
   if (id === '') return onlyBranch(gitDir);
   const there = await cleanGit(gitDir, ['cat-file', '-e', `${id}^{commit}`]);
-  // HEAD there is a commit of no branch.
+  // The remote HEAD is a commit on no branch.
   const more = there.code === 0 ? there : await cleanGit(gitDir, [...FETCH, url, 'HEAD'], how);
   return more.code === 0 ? id : more;
 }
 
-/** HEAD there names a branch that is not there: the one that is; '' if none is. */
+/** The remote HEAD names a missing branch: use the only branch; '' if there is none. */
 async function onlyBranch(gitDir: string): Promise<string | CleanGitResult> {
   const format = '--format=%(objectname) %(refname:lstrip=3)';
   const said = await cleanGit(gitDir, ['for-each-ref', format, 'refs/remotes/origin/']);
@@ -114,7 +113,7 @@ async function checkOut(
 ): Promise<CleanGitResult | undefined> {
   writeFileSync(join(gitDir, 'HEAD'), `ref: refs/heads/${branch}\n`);
   if (start === '') return undefined;
-  // What is not whole now would be noticed at the first undo.
+  // Check completeness now: otherwise the first undo would fail.
   const whole = await cleanGit(gitDir, ['rev-list', '--count', start]);
   if (whole.code !== 0) return whole;
   const moved = await cleanGit(gitDir, ['update-ref', '-m', 'clone', `refs/heads/${branch}`, start]);
@@ -123,8 +122,8 @@ async function checkOut(
   return done.code === 0 ? undefined : done;
 }
 
-/** Each step may have been done already by a process that was killed after it. */
-function moveIn(home: string, agent: string, aside: string): ToolFailure | undefined {
+/** A killed process may have done some of the steps already. */
+function moveIntoPlace(home: string, agent: string, aside: string): ToolFailure | undefined {
   const target = join(home, 'workspaces', agent);
   if (existsSync(join(aside, 'files'))) {
     const other = otherFiles(home, agent);
@@ -135,7 +134,7 @@ function moveIn(home: string, agent: string, aside: string): ToolFailure | undef
   }
   const gitDir = gitDirOf(home, agent);
   if (existsSync(join(aside, 'git'))) {
-    // One without a commit, made before the template said clone.
+    // A repository without commits, created before the template had clone:.
     rmSync(gitDir, {recursive: true, force: true});
     renameSync(join(aside, 'git'), gitDir);
   }
@@ -143,7 +142,7 @@ function moveIn(home: string, agent: string, aside: string): ToolFailure | undef
   return undefined;
 }
 
-/** In words, what is there that a clone must not replace: files, or a history. */
+/** Describe existing files or history that a clone must not replace. */
 function otherFiles(home: string, agent: string): string | undefined {
   const path = join(home, 'workspaces', agent);
   const stat = lstatSync(path, {throwIfNoEntry: false});
@@ -159,7 +158,7 @@ function isOurLink(workspace: string, agent: string): boolean {
   return lstatSync(path).isFile() && readFileSync(path, 'utf8') === linkText(agent);
 }
 
-/** For credentials: what git and ssh of the person need. Never a question, never an address that runs a program. */
+/** Environment with the user's git and ssh credentials. Never prompts, and allows no address that runs a program. */
 function userEnvironment(): NodeJS.ProcessEnv {
   const {
     GIT_CONFIG_NOSYSTEM: _,
@@ -185,8 +184,4 @@ function wordsOf({code, stderr}: CleanGitResult): string {
   if (code === -1) return `it was given up, or took longer than ${LONGEST_MS / 60_000} minutes`;
   const lines = stderr.split('\n').filter(line => /^(?:fatal|error|ssh|.*denied)/i.test(line));
   return (lines[0] ?? stderr.split('\n')[0] ?? '').replace(/\/\/[^/\s]*@/g, '//').slice(0, 300) || 'git failed';
-}
-
-function quoted(text: string): string {
-  return `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }

@@ -15,28 +15,28 @@ import {blobIn, type IndexState, isCurrent, modeIn, placeIn, writeIndex} from '.
 import {keepPermissions} from './permissions.ts';
 import {adoptStaged, stagedFiles} from './staged-files.ts';
 
-/** So long a person's own git command, or another lock, is waited for. */
+/** How long to wait for a person's git command or another lock. */
 const PATIENCE_MS = 3_000;
 const MOST_MOVES = 20;
 const MOST_HELD = 16 * 1024 * 1024;
 
 export interface CommitOutcome {
-  /** Undefined: nothing differed, or it could not be committed now. */
+  /** Undefined: nothing differed, or the commit has to wait. */
   commit?: string;
-  /** Why it could not; it is still there to be committed. */
+  /** Why the commit has to wait; the changes stay uncommitted. */
   waits?: string;
   leftOut: readonly string[];
 }
 
 /**
- * Commit what differs in the workspace, where HEAD is. Whatever a person's git does at the same time stands: the branch
- * moves only from where it was when this was prepared, and else it is prepared again.
+ * Commit what differs in the workspace on top of HEAD. Never overrides a person's concurrent git command: if the branch
+ * moved since the commit was prepared, prepares it again.
  */
 export function commitFiles(
   history: History,
   entryFor: EntryFor,
   paths?: readonly string[],
-  /** What no file shows: where submodules are, or no longer. */
+  /** Changes that no file shows: added and removed submodules. */
   also: readonly FoundFile[] = [],
 ): Promise<CommitOutcome> {
   return commitFound(history, entryFor, async state => {
@@ -47,7 +47,7 @@ export function commitFiles(
   });
 }
 
-/** The same of what is staged, as it is staged, whatever the files are by now. */
+/** Commit what is staged, as it was staged, whatever the files contain now. */
 export function commitStaged(history: History, entryFor: EntryFor, paths?: readonly string[]): Promise<CommitOutcome> {
   return commitFound(history, entryFor, async () => ({
     changed: [...(await stagedFiles(history, paths))],
@@ -78,10 +78,10 @@ async function commitFound(
     if ('nothing' in outcome) return {leftOut};
     if ('commit' in outcome) return {commit: outcome.commit, leftOut};
     if ('moved' in outcome && ++moves < MOST_MOVES) continue;
-    // A merge or rebase takes as long as the person does.
+    // A merge or rebase takes as long as the person needs.
     if (performance.now() > end || 'moved' in outcome || unfinishedOperation(history.dirs))
       return {waits: 'waits' in outcome ? outcome.waits : 'HEAD of the workspace does not hold still', leftOut};
-    // What is in the way may be a dead process of ours, and whoever else is there may have pruned.
+    // The lock may belong to a dead process of ours, and another process may have pruned objects.
     clearStaleGitLocks(history.dirs);
     history.objects.forget();
     await sleep(pause);
@@ -96,20 +96,20 @@ async function tryCommit(
   found: WorkspaceFindings,
   entry: HistoryEntry,
 ): Promise<Tried> {
-  // What was found counts only if nobody committed meanwhile.
+  // The findings count only if nobody committed meanwhile.
   if (!isCurrent(state)) return {moved: true};
   const head = readHead(history.dirs);
   if ('unsupported' in head) return {waits: head.unsupported};
   if (state.index.unmerged) return {waits: 'a merge in the workspace is not finished (unmerged paths)'};
   const before = (await treeAt(history, head.commit)).id;
   const {tree, staged} = await treeWith(history, head, found.changed);
-  // A person has staged something else: that is theirs to commit, or not.
+  // Only what a person staged differs; the person decides whether to commit it.
   if (tree.id === before) return {nothing: true};
   const body = commitBody({...entry, tree: tree.id, parent: head.commit, time: Date.now()});
   const tip = staged.write('commit', body);
   await staged.flush();
   const {place} = history;
-  const changes = [...found.changed.filter(file => !isIn(state, file)), ...found.same].map(indexChange);
+  const changes = [...found.changed.filter(file => !isStaged(state, file)), ...found.same].map(indexChange);
   try {
     writeIndex(state, place.index, changes);
     const moved = moveHead({
@@ -135,7 +135,7 @@ async function tryCommit(
   return {commit: tip};
 }
 
-/** HEAD's tree with these files, written as objects but for what is staged. What a person has staged is theirs to commit. */
+/** HEAD's tree with these files; writes objects except staged ones. Ignores what a person has staged. */
 export async function treeWith(
   history: History,
   head: Head,
@@ -147,7 +147,7 @@ export async function treeWith(
     write: (raw, before) => staged.write('tree', raw, before),
   };
   const tree = await treeAt(history, head.commit);
-  // Changed in place from here on: only a commit makes it what is known again.
+  // The tree is changed in place from here on; it is cached again only after a commit.
   Object.assign(history, {root: undefined, commit: undefined});
   const inOrder = [...changed].sort((a, b) => Number(a.content !== undefined) - Number(b.content !== undefined));
   for (const {name, content} of inOrder) {
@@ -164,8 +164,8 @@ export async function treeWith(
   return {tree, staged};
 }
 
-/** It is staged: the index says so already, and how the file looked then. */
-function isIn(state: IndexState, {name, content}: FoundFile): boolean {
+/** Whether the index already has this version, with the stat of that time. */
+function isStaged(state: IndexState, {name, content}: FoundFile): boolean {
   const at = placeIn(state, name);
   if (at === undefined || !content) return at === undefined && !content;
   return blobIn(state, at) === content.id && modeIn(state, at) === content.mode;

@@ -8,7 +8,7 @@ import type {CallCommit, Workspace} from './workspace.ts';
 
 const MAX_SUBJECT = 120;
 
-/** What a call changed, by its agent. */
+/** Commit of changes by calls; the agent is the author. */
 export function entryOfCalls(workspace: Workspace, calls: readonly CallCommit[], cause: string): HistoryEntry {
   const [first, ...more] = calls;
   const words = first?.words ?? '';
@@ -25,7 +25,7 @@ export function entryOfCalls(workspace: Workspace, calls: readonly CallCommit[],
   };
 }
 
-/** What somebody else left there: the person who works here. */
+/** Commit of other changes; the author is the person who works here. */
 export async function entryOfPerson(
   workspace: Workspace,
   {changed}: Pick<WorkspaceFindings, 'changed'>,
@@ -42,7 +42,6 @@ export async function entryOfPerson(
   };
 }
 
-/** What a person takes back. */
 export async function entryOfUndo(
   workspace: Workspace,
   {subject, commit}: Pick<WorkspaceCommit, 'subject' | 'commit'>,

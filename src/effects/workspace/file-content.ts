@@ -5,29 +5,29 @@ import {type ByteFolder, inFolder} from './byte-folder.ts';
 import {cleanGit} from './clean-git.ts';
 import {readAll} from './open-file.ts';
 
-/** Larger ones are no agent's text, and a history that keeps them grows without end. */
+/** Larger files are not an agent's text, and keeping them would make the history grow without end. */
 const MOST_BYTES = 50 * 1024 * 1024;
-/** Larger ones are compressed by git itself, in a process of its own. */
+/** Larger files are compressed by git itself, in a process of its own. */
 const LARGE = 1024 * 1024;
 
 const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 const never = new AbortController().signal;
 
-/** A file or link as git would keep it. */
+/** A file or link as git stores it. */
 export interface Content {
   id: string;
   mode: number;
-  /** Undefined: written already. */
+  /** Undefined: the object is already written. */
   bytes: Buffer | undefined;
-  /** There only if it proves, from now on, that the content is this. */
+  /** Set only if an equal stat proves from now on that the content is unchanged. */
   stat: BigIntStats | undefined;
-  /** Of a file on disk: who may read, write and run it. */
+  /** Permission bits of a file on disk. */
   permissions?: number;
 }
 
 export const modes = {file: 0o100644, executable: 0o100755, link: 0o120000, repository: 0o160000} as const;
 
-/** Read through the folder's descriptor, the last part not followed. Or why it is left out. Throws what the system says. */
+/** Read through the folder's descriptor without following a link. Or why the file is left out. Throws system errors. */
 export async function readContent(
   folder: ByteFolder,
   name: string,
@@ -61,7 +61,7 @@ async function small(fd: number, size: number): Promise<{id: string; bytes: Buff
   return bytes ? {id: objectId('sha1', 'blob', bytes), bytes} : {leftOut: 'grows too fast to be kept'};
 }
 
-/** Git reads the open file itself: it is told no path, and so no filter. */
+/** Git reads the open file: without a path, no filter applies. */
 async function largeBlob(fd: number, gitDir: string): Promise<{id: string; bytes: undefined} | {leftOut: string}> {
   const said = await cleanGit(gitDir, ['hash-object', '-w', '--no-filters', '--stdin'], {input: fd});
   const id = said.stdout.toString('latin1').trim();
@@ -70,7 +70,7 @@ async function largeBlob(fd: number, gitDir: string): Promise<{id: string; bytes
     : {leftOut: 'was changed while it was read'};
 }
 
-/** Changed within the same tick of the clock, it would look the same: then nothing is proven. */
+/** A change within the same clock tick would not show in the stat, so a recent stat proves nothing. */
 function proven(before: BigIntStats, after: BigIntStats, looked: number): BigIntStats | undefined {
   const still = before.ctimeNs === after.ctimeNs && before.size === after.size;
   return still && after.ctimeNs < BigInt(looked - STAMP_MS) * 1_000_000n ? after : undefined;

@@ -4,19 +4,19 @@ import {textOfName} from './byte-folder.ts';
 import {type Content, modes} from './file-content.ts';
 import {blobIn, type IndexState, isUnchanged, modeIn} from './index-state.ts';
 
-/** A path of which something else was committed. */
+/** A path that differs from the commit. */
 export interface FoundFile {
-  /** Its bytes, each a character (see byte-folder.ts). */
+  /** Path as bytes (see byte-folder.ts). */
   name: string;
-  /** Undefined: it is gone. */
+  /** Undefined: deleted. */
   content: Content | undefined;
 }
 
 export interface WorkspaceFindings {
   changed: FoundFile[];
-  /** Only their stat was not known: they are as they were committed. */
+  /** Files with an unknown stat but unchanged content. */
   same: FoundFile[];
-  /** What is not kept, and why. */
+  /** Files that are not kept, with the reason. */
   leftOut: string[];
 }
 
@@ -25,21 +25,21 @@ export interface ScanContext {
   agent: string;
   gitDir: string;
   state: IndexState;
-  /** Files whose stat is known to prove their content, though the index does not say so yet. */
+  /** Files whose stat proves their content, although the index does not have it yet. */
   proven: ReadonlyMap<string, {id: string; stat: BigIntStats}>;
 }
 
-/** A look at a workspace while it is under way. */
+/** State of a scan in progress. */
 export interface Scan extends ScanContext {
   found: WorkspaceFindings;
   seen: Set<string>;
-  /** Folders that could not be listed: what is in them is not gone. */
+  /** Unreadable folders: their files do not count as deleted. */
   hidden: string[];
   left: number;
   breathe: () => Promise<void> | undefined;
 }
 
-/** Whether it is proven without reading it that it is as it was committed. */
+/** Whether the stat proves that the file is unchanged. */
 export function isProvenUnchanged({state, proven}: Scan, at: number, path: string, stat: BigIntStats): boolean {
   const mode = stat.isSymbolicLink() ? modes.link : stat.mode & 0o100n ? modes.executable : modes.file;
   if (modeIn(state, at) !== mode) return false;

@@ -6,34 +6,34 @@ import {isGitName} from './git-name.ts';
 import {shownPath, type ToolPath} from './place.ts';
 
 /**
- * An open directory. What is in it is reached through its descriptor, so that renaming or linking anything on the way
- * to it changes nothing. Where there is no /proc, by its path, whose every part is compared before and after use: that
- * makes a race hard to win, not impossible.
+ * An open directory. Entries are reached through its descriptor, so that renaming or linking anything above it has no
+ * effect. Without /proc they are reached by path, and every component is compared before and after use: that makes a
+ * race hard to win, not impossible.
  */
 export interface Folder {
   fd: number;
   path: string;
-  /** Only without /proc: the directories on the way, to be compared. */
+  /** Only without /proc: the directories above, for comparison. */
   trail: readonly {path: string; dev: number; ino: number}[];
 }
 
 const DESCRIPTORS = '/proc/self/fd';
 const OPEN_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** How directories are held; tests try both. */
+/** Whether directories are reached by descriptor; tests try both. */
 export const byDescriptor = existsSync(DESCRIPTORS);
 
 export function closeFolder(folder: Folder): void {
   closeSync(folder.fd);
 }
 
-/** The path by which to reach `name` in it. The last part is never followed if opened with O_NOFOLLOW. */
+/** Path of an entry. Open it with O_NOFOLLOW. */
 export function entryOf(folder: Folder, name: string): string {
   assertInPlace(folder);
   return `${folder.path}/${name}`;
 }
 
-/** Throws ESTALE if a directory on the way was replaced since it was opened. To be called again after each use. */
+/** Throws ESTALE if a directory on the path was replaced since it was opened. Call it again after each use. */
 export function assertInPlace(folder: Folder): void {
   for (const {path, dev, ino} of folder.trail) {
     const now = lstatSync(path, {throwIfNoEntry: false});
@@ -41,10 +41,10 @@ export function assertInPlace(folder: Folder): void {
   }
 }
 
-/** How often a path must lead to what was opened. Who swaps folders and links would have to hit each time. */
+/** Number of checks: an attacker who swaps folders and links would have to win each time. */
 const CONFIRMATIONS = 5;
 
-/** Throws ESTALE unless what was opened as `name` is there, by a path without links. */
+/** Throws ESTALE unless `name` still is the opened file, by a path without links. */
 export function confirm(folder: Folder, name: string, fd: number): void {
   if (folder.path.startsWith(`${DESCRIPTORS}/`)) return;
   const {dev, ino} = fstatSync(fd);
@@ -52,14 +52,14 @@ export function confirm(folder: Folder, name: string, fd: number): void {
     assertInPlace({...folder, trail: [...folder.trail, {path: `${folder.path}/${name}`, dev, ino}]});
 }
 
-/** The home itself may be reached by links: a person chose its path. */
+/** The path of the home may contain links: a person chose it. */
 function openHome(home: string, descriptors = byDescriptor): Folder {
   const fd = openSync(home, constants.O_RDONLY | constants.O_DIRECTORY);
   if (descriptors) return {fd, path: `${DESCRIPTORS}/${fd}`, trail: []};
   return {fd, path: home, trail: []};
 }
 
-/** A directory in `folder`, which stays open. Throws what the system says; a link is ELOOP or ENOTDIR. */
+/** Open a directory in `folder`, which stays open. Throws system errors; a link gives ELOOP or ENOTDIR. */
 export function openBelow(folder: Folder, name: string, make = false): Folder {
   const path = entryOf(folder, name);
   let fd: number;
@@ -85,28 +85,24 @@ export function openBelow(folder: Folder, name: string, make = false): Folder {
   }
 }
 
-/** Names from the home down to a root's own directory. The workspace is made on first need. */
+/** Names from the home down to a root's directory. The workspace is created on first use. */
 function stepsTo(place: ToolPath, agent: string): string[] {
   return place.root === 'workspace' ? ['workspaces', agent] : [place.root];
 }
 
-/**
- * The path of a place's root as it is written, for a look that nothing is entrusted to: on the way there may be a link by
- * now. It takes half the time of one by a descriptor.
- */
+/** Plain path of a place's root. Twice as fast as a descriptor, but may go through links: use it for stats only. */
 export function writtenRoot({home, agent}: Pick<ToolContext, 'home' | 'agent'>, place: ToolPath): string {
   return [home, ...stepsTo(place, agent)].join('/');
 }
 
 export interface OpenOptions {
-  /** Make the directories that are missing. */
   make?: boolean;
   descriptors?: boolean;
-  /** Told of each directory on the way, from the root on; it is open only then. */
+  /** Called with each directory on the path, from the root on; the directory is open only during the call. */
   entered?: (folder: Folder) => void;
 }
 
-/** The directory of these parts below the place's root. */
+/** Open the directory with these components below the place's root. */
 export function openFolder(
   context: Pick<ToolContext, 'home' | 'agent'>,
   place: ToolPath,
@@ -140,7 +136,7 @@ export function openFolder(
   return folder;
 }
 
-/** The same; undefined if it, or one on the way, does not exist. */
+/** Like `openFolder`; undefined if the directory or one above it does not exist. */
 export function openIfThere(
   context: ToolContext,
   place: ToolPath,
@@ -155,13 +151,13 @@ export function openIfThere(
   return missing && isFailure(opened) ? undefined : opened;
 }
 
-/** `coder`, or `coder@pr-123` in a workflow instance: one name of one directory. */
+/** `coder`, or `coder@pr-123` in a workflow instance: a single directory name. */
 export function isWorkspaceName(agent: string): boolean {
   const parts = agent.split('@');
   return parts.length <= 2 && parts.every(isId) && !isGitName(agent);
 }
 
-/** Why this entry is not what was asked for, in words; undefined if that is not to be seen. */
+/** Explain why an entry is not what was asked for; undefined if that is unknown. */
 export function refusedEntry(
   folder: Folder,
   name: string,

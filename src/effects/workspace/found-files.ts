@@ -2,6 +2,7 @@ import {type BigIntStats, lstatSync} from 'node:fs';
 import {errorCode, isFailure} from '../tool/failure.ts';
 import {pace} from '../tool/pace.ts';
 import {type ByteFolder, byteFolder, enterFolder, inFolder, leaveFolder, listNames, textOfName} from './byte-folder.ts';
+import {OUTPUT_FOLDER, UNTRUSTED_FOLDER} from './changed-files.ts';
 import {modes, readContent} from './file-content.ts';
 import {
   type FoundFile,
@@ -12,20 +13,19 @@ import {
   type WorkspaceFindings,
 } from './findings.ts';
 import {openFolder} from './folder.ts';
+import {isGitName} from './git-name.ts';
 import {type IgnoreRules, ignoring, isNeverSearched, noRules, withIgnoreFiles} from './ignore-rules.ts';
 import {below, blobIn, isSkipped, learnPlaces, modeIn, nameIn, placeIn} from './index-state.ts';
-import {isModulesName, isNotAgentsFile} from './not-agents-file.ts';
 import {makeToolPath} from './place.ts';
+import {isTemporary} from './replace-file.ts';
 
 const MOST_ENTRIES = 200_000;
 const DEEPEST = 200;
 const MAX_PATH = 4096;
-const never = new AbortController().signal;
 
 /**
- * What of the workspace differs from the index: all of it, or these names, ignored or not, and what is below them. What
- * another `.gitignore` lets appear is found with it, as whoever wrote that has it. Nothing is followed, and nothing but
- * regular files is opened.
+ * Compare the workspace with the index: all of it, or only these names, ignored or not, and what is below them. A
+ * changed `.gitignore` makes it compare everything. Follows no links and opens only regular files.
  */
 export async function findFiles(where: ScanContext, paths?: readonly string[]): Promise<WorkspaceFindings> {
   const scan: Scan = {
@@ -34,7 +34,7 @@ export async function findFiles(where: ScanContext, paths?: readonly string[]): 
     seen: new Set(),
     hidden: [],
     left: MOST_ENTRIES,
-    breathe: pace(never),
+    breathe: pace(),
   };
   const root = openFolder(where, makeToolPath('workspace', []));
   if (isFailure(root)) throw new Error(root.error);
@@ -43,24 +43,26 @@ export async function findFiles(where: ScanContext, paths?: readonly string[]): 
     const all = !paths || paths.some(path => path.split('/').at(-1) === '.gitignore');
     if (all) {
       learnPlaces(where.state);
-      await inside(scan, top, '', noRules, false);
-      gone(scan, '');
+      await scanFolder(scan, top, '', noRules, false);
+      addDeleted(scan, '');
     }
-    for (const path of new Set(paths)) await only(scan, top, path);
+    for (const path of new Set(paths)) await scanPath(scan, top, path);
   } finally {
     leaveFolder(top);
   }
   const {changed, same, leftOut} = scan.found;
-  return paths ? {changed: once(changed), same: once(same), leftOut: [...new Set(leftOut)]} : scan.found;
+  return paths
+    ? {changed: withoutDuplicates(changed), same: withoutDuplicates(same), leftOut: [...new Set(leftOut)]}
+    : scan.found;
 }
 
-/** One path may be below another. */
-function once(files: readonly FoundFile[]): FoundFile[] {
+/** Remove duplicates: one path may be below another. */
+function withoutDuplicates(files: readonly FoundFile[]): FoundFile[] {
   return [...new Map(files.map(file => [file.name, file])).values()];
 }
 
-/** One path: the folders on its way are opened one by one. */
-async function only(scan: Scan, top: ByteFolder, path: string): Promise<void> {
+/** Scan a single path; the folders above are opened one by one. */
+async function scanPath(scan: Scan, top: ByteFolder, path: string): Promise<void> {
   const names = path.split('/').filter(part => part !== '' && part !== '.');
   const last = names.pop();
   if (last === undefined || names.includes('..') || last === '..') return;
@@ -81,16 +83,16 @@ async function only(scan: Scan, top: ByteFolder, path: string): Promise<void> {
     rules = withRules(folder, prefix.length, rules, () => true);
     const stat = isNotAgentsFile(last, prefix.length) ? undefined : lookAt(folder, last);
     const named = stat?.isDirectory() === false;
-    if (stat) await entry(scan, folder, last, [...prefix, last].join('/'), stat, rules, named ? 'never' : ignored);
+    if (stat) await scanEntry(scan, folder, last, [...prefix, last].join('/'), stat, rules, named ? 'never' : ignored);
   } catch (error) {
     if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '')) throw error;
   } finally {
     if (folder !== top) leaveFolder(folder);
   }
-  gone(scan, [...names, last].join('/'));
+  addDeleted(scan, [...names, last].join('/'));
 }
 
-async function inside(
+async function scanFolder(
   scan: Scan,
   folder: ByteFolder,
   path: string,
@@ -110,22 +112,22 @@ async function inside(
     if (isNotAgentsFile(name, depth)) continue;
     const stat = lookAt(folder, name);
     const full = path === '' ? name : `${path}/${name}`;
-    // Almost always there is nothing to wait for.
-    const work = stat && entry(scan, folder, name, full, stat, rules, ignored);
+    // Almost always there is nothing to await.
+    const work = stat && scanEntry(scan, folder, name, full, stat, rules, ignored);
     if (work) await work;
     const pause = scan.breathe();
     if (pause) await pause;
   }
 }
 
-function entry(
+function scanEntry(
   scan: Scan,
   folder: ByteFolder,
   name: string,
   path: string,
   stat: BigIntStats,
   rules: IgnoreRules,
-  /** Whether what it is in is ignored: then only what is tracked counts, as for git. Never: it counts anyway. */
+  /** Whether the parent is ignored: then only tracked files count, as in git. 'never': the entry counts anyway. */
   above: boolean | 'never',
 ): Promise<void> | undefined {
   const isFolder = stat.isDirectory();
@@ -143,7 +145,7 @@ function entry(
     : read(scan, folder, name, path, stat, at);
 }
 
-/** Its content, which the index does not prove to be known. */
+/** Read a file whose content the index does not prove. */
 async function read(
   scan: Scan,
   folder: ByteFolder,
@@ -162,7 +164,7 @@ async function read(
     scan.found[same ? 'same' : 'changed'].push({name: path, content});
   } catch (error) {
     const code = errorCode(error);
-    // It vanished, or became something else, between two looks: the next look sees what it is.
+    // It vanished or changed its type in between; the next scan sees what it is.
     if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENXIO' || code === 'EINVAL') scan.seen.delete(path);
     else if (code === 'EACCES' || code === 'EPERM') leaveOut(scan, path, 'cannot be read');
     else throw error;
@@ -189,14 +191,14 @@ async function descend(
     return;
   }
   try {
-    await inside(scan, next, path, rules, ignored);
+    await scanFolder(scan, next, path, rules, ignored);
   } finally {
     leaveFolder(next);
   }
 }
 
-/** Entries of the index at or below the path that were not seen are gone, unless somebody said they need not be there. */
-function gone(scan: Scan, path: string): void {
+/** Index entries at or below the path that were not seen are deleted, except skipped and unreadable ones. */
+function addDeleted(scan: Scan, path: string): void {
   const {state, seen, hidden} = scan;
   const at = placeIn(state, path);
   const [from, to] = below(state, path);
@@ -222,4 +224,17 @@ function textParts(path: string): string[] {
 
 function lookAt(folder: ByteFolder, name: string): BigIntStats | undefined {
   return lstatSync(inFolder(folder, name), {throwIfNoEntry: false, bigint: true});
+}
+
+/** Not the agent's work: any spelling of `.git`, and the daemon's own files. */
+function isNotAgentsFile(bytes: string, depth: number): boolean {
+  const name = textOfName(bytes);
+  if (isGitName(name) || isTemporary(name)) return true;
+  return depth === 0 && (name === OUTPUT_FOLDER || name === UNTRUSTED_FOLDER || /^\.git-found-/.test(name));
+}
+
+/** Git does not accept a link of this name in an index. */
+function isModulesName(name: string): boolean {
+  const folded = name.normalize('NFKD').replace(/[\p{M}\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '');
+  return /^(?:\.gitmodules|gitmod~\d|gi7eb[0-9a-f]~\d)/i.test(folded);
 }

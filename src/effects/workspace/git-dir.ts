@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {failure} from '../tool/failure.ts';
 import type {ToolFailure} from '../tool/tool.ts';
 
-/** All git-dirs of a home's workspaces: outside of what an agent can write. */
+/** Folder of all workspaces' git-dirs, which agents cannot write. */
 export function gitDirs(home: string): string {
   return join(home, '.workspaces');
 }
@@ -13,7 +13,7 @@ export function gitDirOf(home: string, agent: string): string {
   return join(gitDirs(home), `${agent}.git`);
 }
 
-/** For a person's own git there; what the daemon's git may run is in clean-git.ts. */
+/** For a person's own git in the workspace; the daemon's git uses clean-git.ts. */
 const config = `[core]
 \trepositoryformatversion = 0
 \tfilemode = true
@@ -34,14 +34,14 @@ const config = `[core]
 \tsparse = false
 `;
 
-/** Bytes are kept as they are, and shown, whatever a .gitattributes says. */
+/** Keep and show bytes as they are, whatever a .gitattributes says. */
 const attributes =
   '* -text !eol !crlf !filter !ident !working-tree-encoding !diff !export-subst !export-ignore !merge\n';
 
-/** Never committed: what the daemon keeps there, and what packages are made of. */
+/** Never committed: the daemon's files and installed packages. */
 const excluded = ['/.output/', '/.untrusted/', '/.git-found-*', '.agentdir-*.tmp', 'node_modules/'];
 
-/** A new repository without a commit. Its folder must not be there; it is there whole or not at all. */
+/** Create a repository without commits, atomically. `path` must not exist. */
 export function makeGitDir(path: string, branch: string, more = ''): void {
   const temporary = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
   try {
@@ -57,7 +57,7 @@ export function makeGitDir(path: string, branch: string, more = ''): void {
   keepInfo(path);
 }
 
-/** The folder of all git-dirs, and whether this one is there. A link in their place leads who knows where. */
+/** Create the folder of git-dirs, and check whether this git-dir exists. Refuses a link in place of either. */
 export function findGitDir(home: string, agent: string): boolean | ToolFailure {
   mkdirSync(gitDirs(home), {recursive: true, mode: 0o700});
   for (const path of [gitDirs(home), gitDirOf(home, agent)]) {
@@ -69,7 +69,7 @@ export function findGitDir(home: string, agent: string): boolean | ToolFailure {
   return true;
 }
 
-/** The parts of the repository that keep bytes as they are, and the daemon's own files out of it. */
+/** Write info/attributes and info/exclude if needed. */
 export function keepInfo(path: string): void {
   mkdirSync(join(path, 'info'), {recursive: true});
   const own = join(path, 'info/attributes');

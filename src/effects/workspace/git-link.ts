@@ -1,6 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {closeSync, constants, lstatSync, openSync, readSync, renameSync, unlinkSync, writeFileSync} from 'node:fs';
-import {linkText} from '../sandbox/link-text.ts';
+import {linkText} from '../sandbox/profile.ts';
 import {errorCode, isFailure} from '../tool/failure.ts';
 import type {ToolFailure} from '../tool/tool.ts';
 import {closeFolder, confirm, entryOf, type Folder, openFolder} from './folder.ts';
@@ -9,12 +9,12 @@ import {makeToolPath} from './place.ts';
 const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 const MOST_FOUND = 1000;
 
-/** What was moved aside begins with this: git does not look for it. */
+/** Name of a `.git` that was moved aside; git does not look for it. */
 const foundName = (n: number) => `.git-found-${n}`;
 
 /**
- * The workspace's `.git` is our file, made if it is missing. Anything else there is an agent's (or a person's own
- * repository) and moved aside, never looked into; the note says so. Throws what the system says.
+ * Make the workspace's `.git` our link file. Anything else there belongs to an agent (or is a person's own repository)
+ * and is moved aside without looking into it; the note says so. Throws system errors.
  */
 export function keepLink(home: string, agent: string): {note?: string} | ToolFailure {
   const folder = openFolder({home, agent}, makeToolPath('workspace', []));
@@ -54,7 +54,7 @@ function look(folder: Folder, text: string): 'ours' | 'foreign' | 'none' {
   }
 }
 
-/** Whatever is at this path, into the top folder of the workspace; under which name. */
+/** Move whatever is at this path to the top folder of the workspace; returns the new name. */
 export function moveAside(folder: Folder, path: string | Buffer): string {
   for (let n = 1; n <= MOST_FOUND; n++) {
     const name = foundName(n);

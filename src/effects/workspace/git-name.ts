@@ -3,7 +3,7 @@
  * names, trailing dots and spaces, streams and backslashes (NTFS).
  */
 export function isGitName(name: string): boolean {
-  // Most names cannot be one, whatever is done to them.
+  // Fast path: most names cannot match.
   if (/^\w[\w.-]*$/.test(name)) return false;
   return name.split('\\').some(part => {
     const folded = part

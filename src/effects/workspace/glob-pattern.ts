@@ -1,18 +1,15 @@
 import {hasOpenClass, nameMatcher} from './name-pattern.ts';
 
-/**
- * A glob over the parts of a path, read part by part: `state = step(state, name)` for each. Its time grows with the
- * lengths of pattern and path and no faster, whatever the pattern is.
- */
+/** A glob over path components: apply `state = step(state, name)` for each. Always takes linear time. */
 export interface GlobPattern {
   start: GlobState;
-  /** Where one is after this part; undefined if nothing below can match. */
+  /** State after this component; undefined if nothing below can match. */
   step: (state: GlobState, name: string) => GlobState | undefined;
-  /** Whether the parts so far are a match. */
+  /** Whether the components so far match. */
   accepts: (state: GlobState) => boolean;
 }
 
-/** Positions in the segments of the alternatives. */
+/** Positions in the segments of each alternative. */
 type GlobState = readonly (readonly number[])[];
 
 type Segment = '**' | ((name: string) => boolean);
@@ -20,7 +17,7 @@ type Segment = '**' | ((name: string) => boolean);
 const MOST_ALTERNATIVES = 256;
 const MAX_GLOB = 1024;
 
-/** `*` and `?` within a name, `[…]`, `**` for any folders, `{a,b}`. A string says why it is none. */
+/** `*` and `?` within a name, `[…]`, `**` for any folders, `{a,b}`. A string says why the glob is invalid. */
 export function globPattern(source: string): GlobPattern | string {
   if (source.length > MAX_GLOB) return `a glob of more than ${MAX_GLOB} characters`;
   if (hasOpenBrace(source)) return 'a glob in which a { has no }; to find the character, write \\{';
@@ -32,9 +29,9 @@ export function globPattern(source: string): GlobPattern | string {
     alternative
       .split('/')
       .filter(part => part !== '' && part !== '.')
-      // Several ** in a row say no more than one.
+      // Adjacent ** are equivalent to one.
       .filter((part, i, parts) => part !== '**' || parts[i - 1] !== '**')
-      // The last one stands for what is inside, not for the folder itself.
+      // A trailing ** matches the content of the folder, not the folder itself.
       .flatMap((part, i, parts) => (part === '**' && i === parts.length - 1 ? ['**', '*'] : [part]))
       .map((part): Segment => (part === '**' ? '**' : nameMatcher(part))),
   );
@@ -53,7 +50,6 @@ export function globPattern(source: string): GlobPattern | string {
   };
 }
 
-/** Does the glob match all of these parts? */
 export function globMatches(pattern: GlobPattern, parts: readonly string[]): boolean {
   let state: GlobState | undefined = pattern.start;
   for (const part of parts) {
@@ -74,14 +70,14 @@ function advance(segments: readonly Segment[], positions: readonly number[], nam
   return next.length > 0 ? closure(segments, next) : next;
 }
 
-/** `**` also stands for no folder at all. */
+/** `**` also matches no folder at all. */
 function closure(segments: readonly Segment[], positions: readonly number[]): readonly number[] {
   const all = new Set(positions);
   for (const at of all) if (segments[at] === '**') all.add(at + 1);
   return [...all];
 }
 
-/** `a{b,c}d` → `abd`, `acd`; undefined if they become too many. Braces without comma are just characters. */
+/** `a{b,c}d` → `abd`, `acd`; undefined if there are too many. Braces without a comma are literal. */
 function expandBraces(source: string): string[] | undefined {
   const open = findBraces(source);
   if (!open) return [source];

@@ -16,7 +16,7 @@ import {gitDirOf, keepInfo} from './git-dir.ts';
 import {type IndexState, readIndex} from './index-state.ts';
 import {maintainHistory} from './maintain.ts';
 
-/** The history of one workspace, open in this process. All it keeps in memory is a cache of the git-dir. */
+/** The open history of a workspace. Everything in memory is a cache of the git-dir. */
 export interface History {
   home: string;
   agent: string;
@@ -27,27 +27,26 @@ export interface History {
   processes: GitProcesses;
   place: Workplace;
   index: IndexState | undefined;
-  /** The tree of `commit`, as far as it was looked at. */
+  /** Tree of `commit`, as far as loaded. */
   root: Tree | undefined;
   commit: string | undefined;
-  /** See `Where.proven` of findings.ts. */
+  /** See `ScanContext.proven` in findings.ts. */
   proven: Map<string, {id: string; stat: BigIntStats}>;
   /** See staged-files.ts. */
   staged: StagedState | undefined;
-  /** Notes that were given, and still hold. */
-  told: Set<string>;
-  /** This process holds its lock. */
+  /** Notes that were reported and still apply. */
+  reported: Set<string>;
   isLocked: boolean;
 }
 
-/** What the index, as it then was, had that the commit does not. */
+/** Staged differences between an index and a commit. */
 export interface StagedState {
   stat: BigIntStats | undefined;
   commit: string | undefined;
   files: readonly FoundFile[];
 }
 
-/** One commit to be made. */
+/** A commit to be created. */
 export interface HistoryEntry {
   author: Person;
   committer: Person;
@@ -58,18 +57,17 @@ export interface HistoryEntry {
 const histories = new Map<string, History>();
 const keyOf = ({home, agent}: {home: string; agent: string}) => `${home}\0${agent}`;
 
-/** Whether it was opened in this process. */
 export function isHistoryOpen(workspace: {home: string; agent: string}): boolean {
   return histories.has(keyOf(workspace));
 }
 
-/** Its git-dir is gone. */
+/** Call this when the git-dir is gone. */
 export function forgetHistory(workspace: {home: string; agent: string}): void {
   histories.get(keyOf(workspace))?.cat.close();
   histories.delete(keyOf(workspace));
 }
 
-/** Opened when first asked for, what dead processes of ours left in it cleared away. The git-dir must be there. */
+/** Open the history on first use and remove stale locks of dead processes. The git-dir must exist. */
 export function workspaceHistory({home, agent}: {home: string; agent: string}): History {
   const known = histories.get(keyOf({home, agent}));
   if (known) return known;
@@ -91,7 +89,7 @@ export function workspaceHistory({home, agent}: {home: string; agent: string}): 
     commit: undefined,
     proven: new Map(),
     staged: undefined,
-    told: new Set(),
+    reported: new Set(),
     isLocked: false,
   };
   histories.set(keyOf({home, agent}), history);
@@ -101,10 +99,7 @@ export function workspaceHistory({home, agent}: {home: string; agent: string}): 
 
 const PATIENCE_MS = 10_000;
 
-/**
- * Whoever moves files and history together, or makes them, does it under this lock: it orders processes of ours. Throws
- * if another does not let go of it.
- */
+/** Run `work` under the lock for changing files and history together, which orders our processes. Throws on timeout. */
 export async function locked<T>(
   of: {home: string; agent: string; isLocked?: boolean},
   work: () => Promise<T>,
@@ -121,7 +116,7 @@ export async function locked<T>(
   }
 }
 
-/** Also of a form that a person's git made and we do not read: git makes it a plain one, or makes it anew from HEAD. */
+/** Read the index. If a person's git wrote an unsupported format, git converts it, or rebuilds it from HEAD. */
 export async function readWorkspaceIndex(history: History): Promise<IndexState> {
   const {gitDir} = history;
   for (const mend of [
@@ -141,7 +136,7 @@ export async function readWorkspaceIndex(history: History): Promise<IndexState> 
   throw new Error('unreachable');
 }
 
-/** The tree of a commit; of none, an empty one. What was known of the last one and is the same is not read again. */
+/** Tree of a commit, or an empty tree. Reuses unchanged parts of the last tree. */
 export async function treeAt(history: History, commit: string | undefined): Promise<Tree> {
   if (commit === undefined) return emptyTree();
   if (history.root && history.commit === commit) return history.root;

@@ -4,15 +4,15 @@ import {type GlobPattern, globMatches, globPattern} from './glob-pattern.ts';
 import {nameMatcher} from './name-pattern.ts';
 import {openIn} from './open-file.ts';
 
-/** Those that decide first, as ripgrep has it: whatever one of them says, the others are not asked. */
+/** In ripgrep's order of precedence: a match in one file hides the later files. */
 export const ignoreFiles: readonly string[] = ['.rgignore', '.ignore', '.gitignore'];
 
-/** What the ignore files of a folder and of those above say: of each name a chain, from the deepest up. */
+/** Rules of a folder and the folders above: one chain per file name, deepest first. */
 export type IgnoreRules = readonly (Level | undefined)[];
 
 interface Level {
   rules: readonly IgnoreRule[];
-  /** Parts of the path of the folder they stand in. */
+  /** Number of path components of their folder. */
   depth: number;
   above: Level | undefined;
 }
@@ -20,7 +20,7 @@ interface Level {
 interface IgnoreRule {
   keep: boolean;
   folderOnly: boolean;
-  /** One of both: by the name alone, or by the path from the folder. */
+  /** Exactly one is set: match by name, or by path relative to the folder. */
   name?: (name: string) => boolean;
   path?: GlobPattern;
 }
@@ -28,14 +28,14 @@ interface IgnoreRule {
 const MOST_BYTES = 64 * 1024;
 const MOST_RULES = 1000;
 
-/** Never searched: what is in them is not the agent's work. */
+/** Folders that are not the agent's work. */
 export function isNeverSearched(name: string): boolean {
   return name === 'node_modules';
 }
 
 export const noRules: IgnoreRules = [];
 
-/** The rules for what is in `folder`; a file that cannot be read ignores nothing. */
+/** Rules for entries of `folder`; an unreadable file has no rules. */
 export function withIgnoreFiles(
   folder: Folder,
   depth: number,
@@ -49,7 +49,7 @@ export function withIgnoreFiles(
   });
 }
 
-/** The last rule that matches decides, of the deepest file that has one. Undefined: none does. */
+/** The last matching rule of the deepest file decides. Undefined: no rule matches. */
 export function ignoring(
   all: IgnoreRules,
   parts: readonly string[],
@@ -69,7 +69,6 @@ export function ignoring(
   return undefined;
 }
 
-/** As gitignore(5) has it. */
 function parseIgnore(text: string): IgnoreRule[] {
   const rules: IgnoreRule[] = [];
   for (const line of text.split(/\r?\n/)) {
@@ -84,7 +83,7 @@ function parseIgnore(text: string): IgnoreRule[] {
     if (body === '' || body === '/') continue;
     if (!body.includes('/')) rules.push({keep, folderOnly, name: nameMatcher(body)});
     else if (!/(?:^|\/)\.{1,2}(?:\/|$)|\/\//.test(body)) {
-      // No path has such parts. Braces are nothing special there.
+      // Paths have no such components. Braces are literal in ignore files.
       const path = globPattern(body.replace(/[{}]/g, '\\$&'));
       if (typeof path !== 'string') rules.push({keep, folderOnly, path});
     }

@@ -23,18 +23,17 @@ import {release} from '../../home/git/git-locks.ts';
 
 const MODE_AT = 24;
 
-/** The index as it was read: what was committed, or a person has staged, and how each file looked then. */
+/** Parsed index: committed or staged files, with their stats. */
 export interface IndexState {
   index: Index;
   stat: BigIntStats | undefined;
-  /** When it was written, by its own time stamp. */
+  /** Modification time of the index file. */
   since: {seconds: number; nanoseconds: number};
   path: string;
-  /** Where each path (its bytes as latin1) is, once many were looked for. */
+  /** Position of each path (bytes as latin1), once many are looked up. */
   places: Map<string, number> | undefined;
 }
 
-/** What cannot be read here says so. */
 export function readIndex(gitDir: string, before?: IndexState): IndexState | {unsupported: string} {
   const path = join(gitDir, 'index');
   if (before?.path === path && isCurrent(before)) return before;
@@ -54,7 +53,6 @@ export function readIndex(gitDir: string, before?: IndexState): IndexState | {un
   }
 }
 
-/** Whether the file is still the one that was read. */
 export function isCurrent({path, stat}: IndexState): boolean {
   const now = lstatSync(path, {throwIfNoEntry: false, bigint: true});
   if (!now || !stat) return !now && !stat;
@@ -68,14 +66,14 @@ export function placeIn({index, places}: IndexState, name: string): number | und
   return at < entryCount(index) && entryPath(index, at).equals(bytes) ? at : undefined;
 }
 
-/** Before many are looked for: each is then found at once. */
+/** Build the map of positions before many lookups. */
 export function learnPlaces(state: IndexState): void {
   if (state.places) return;
   state.places = new Map();
   for (let i = 0, count = entryCount(state.index); i < count; i++) state.places.set(nameIn(state, i), i);
 }
 
-/** The entries at or below a path, as numbers from and to; of '' all. */
+/** Range of entries below a path; '' means all. */
 export function below({index}: IndexState, name: string): [number, number] {
   if (name === '') return [0, entryCount(index)];
   return [lowerBound(index, Buffer.from(`${name}/`, 'latin1')), lowerBound(index, Buffer.from(`${name}0`, 'latin1'))];
@@ -85,18 +83,18 @@ export function modeIn({index}: IndexState, i: number): number {
   return index.bytes.readUInt32BE((index.starts[i] ?? 0) + MODE_AT);
 }
 
-/** A person has told git that this file is not to be there. */
+/** Whether a person has set skip-worktree for this file. */
 export function isSkipped({index: {bytes, starts}}: IndexState, i: number): boolean {
   const at = starts[i] ?? 0;
   return (bytes.readUInt16BE(at + FLAGS_AT) & EXTENDED) !== 0 && (bytes.readUInt16BE(at + FIXED) & SKIP_WORKTREE) !== 0;
 }
 
-/** The file is proven to be as it was: by its stat, unless the index is no newer than it. */
+/** Whether the stat proves the file unchanged; not if the index is no newer than the file. */
 export function isUnchanged(state: IndexState, i: number, stat: BigIntStats): boolean {
   return statMatches(state.index, i, stat) && !isRacy(state, i);
 }
 
-/** A change within the same tick of the clock shows in no stat. */
+/** A change within the same clock tick does not show in the stat. */
 function isRacy({index, since}: IndexState, i: number): boolean {
   const {seconds, nanoseconds} = entryMtime(index, i);
   return seconds > since.seconds || (seconds === since.seconds && nanoseconds >= since.nanoseconds);
@@ -107,8 +105,8 @@ function timeOf(ns: bigint): IndexState['since'] {
 }
 
 /**
- * The index with these changes, written to `path`. A later index would hide what was changed in the moment in which the
- * old one was written, so such entries lose their stat, as git does it.
+ * Write the index with these changes to `path`. Entries that changed within the clock tick of the old index lose their
+ * stat, as in git: a newer index would otherwise hide such changes.
  */
 export function writeIndex(state: IndexState, path: string, changes: readonly IndexChange[]): void {
   const sorted = [...changes].sort((a, b) => a.name.compare(b.name));
@@ -119,7 +117,7 @@ export function writeIndex(state: IndexState, path: string, changes: readonly In
   crashPoint('journal-index-temp');
 }
 
-/** What it says of a path (its bytes as latin1). */
+/** Path of an entry (bytes as latin1). */
 export function nameIn({index}: IndexState, i: number): string {
   return entryPath(index, i).toString('latin1');
 }

@@ -6,11 +6,11 @@ import {crashPoint} from '../../home/disk/crash.ts';
 import {ownProcesses} from '../../home/git/git.ts';
 import {cleanEnvironment, cleanOptions} from './clean-git.ts';
 
-/** As git gc --auto counts: loose objects by one folder of 256, packs by their number. */
+/** Limits of git gc --auto: loose objects are estimated from one of 256 folders. */
 const MOST_LOOSE = 6_700;
 const MOST_PACKS = 20;
 
-/** Pack what is loose, if it is much, in a process of low priority that nobody waits for. Nothing is ever pruned. */
+/** Repack in the background, with low priority, if there are many loose objects or packs. Never prunes. */
 export function maintainHistory({gitDir}: {gitDir: string}): void {
   const loose = count(join(gitDir, 'objects/17'), /^[0-9a-f]{38}$/) * 256;
   const packs = count(join(gitDir, 'objects/pack'), /\.pack$/);
@@ -23,7 +23,7 @@ export function maintainHistory({gitDir}: {gitDir: string}): void {
     stdio: 'ignore',
   });
   const {pid} = child;
-  // One that fails leaves everything as it was; the next start tries again.
+  // A failed repack changes nothing; the next start tries again.
   child.on('error', () => {});
   child.unref();
   if (!pid) return;
@@ -32,7 +32,7 @@ export function maintainHistory({gitDir}: {gitDir: string}): void {
   try {
     setPriority(pid, 15);
   } catch {
-    // Gone already, or not allowed: it only takes its turn with the others.
+    // The process is gone, or lowering the priority is not allowed.
   }
 }
 

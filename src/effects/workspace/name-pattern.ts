@@ -1,7 +1,7 @@
-/** `*`: any characters; a function: one character it takes; a string: that character. */
+/** `*` matches any characters; `one` tests a single character. */
 type Token = '*' | {one: (char: string) => boolean};
 
-/** A glob for one name, without `/`. Matched in time that grows with name × pattern at most. */
+/** Matcher for a glob over one name, without `/`. Takes at most time proportional to name × pattern. */
 export function nameMatcher(source: string): (name: string) => boolean {
   if (!/[*?[\\]/.test(source)) return name => name === source;
   const suffix = source.slice(1);
@@ -32,7 +32,7 @@ function tokensOf(source: string): Token[] {
   return tokens;
 }
 
-/** Whether a `[` has no `]`. */
+/** Whether a `[` has no closing `]`. */
 export function hasOpenClass(source: string): boolean {
   const chars = [...source];
   for (let i = 0; i < chars.length; i++) {
@@ -50,7 +50,7 @@ function literal(wanted: string): Token {
   return {one: char => char === wanted};
 }
 
-/** Where a class ends: `]` right after its beginning is one of its characters. */
+/** End of a class; a `]` right after its start is a literal. */
 function classEnd(chars: readonly string[], from: number): number | undefined {
   let at = from + 1;
   if (chars[at] === '!' || chars[at] === '^') at++;
@@ -71,7 +71,7 @@ function classOf(body: readonly string[]): (char: string) => boolean {
   return char => ranges.some(([from, to]) => char >= from && char <= to) !== negated;
 }
 
-/** Only the last `*` is ever tried again: an earlier one has no reason to take more. */
+/** Backtracks to the last `*` only: an earlier one never needs to match more. */
 function matches(tokens: readonly Token[], name: string): boolean {
   const chars = [...name];
   let t = 0;

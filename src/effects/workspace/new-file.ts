@@ -7,16 +7,15 @@ import {makeToolPath} from './place.ts';
 const OPEN_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const MOST_TRIES = 100;
 
-/** A new file in a folder of the workspace, open for appending. */
 export interface NewFile {
-  /** As the tools take it. */
+  /** As tools accept it. */
   path: string;
-  /** Throws what the system says. */
+  /** Throws system errors. */
   write: (text: string) => void;
   close: () => void;
 }
 
-/** `name` with a number before its ending if it is taken. Throws what the system says. */
+/** Adds a number before the extension if the name is taken. Throws system errors. */
 export function newFile(context: ToolContext, folderName: string, name: string): NewFile | ToolFailure {
   const folder = openFolder(context, makeToolPath('workspace', [folderName]), undefined, {make: true});
   if (isFailure(folder)) return folder;

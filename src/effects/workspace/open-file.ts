@@ -6,21 +6,19 @@ import type {ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, confirm, entryOf, type Folder, openFolder, refusedEntry} from './folder.ts';
 import type {ToolPath} from './place.ts';
 
-/** Opening must not wait (a pipe), nor follow a link that was put there after we looked. */
+/** Must not block on a pipe, nor follow a link created in between. */
 const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 const CHUNK = 1024 * 1024;
 
-/** A file that was open, read at most to `most` bytes. */
 export interface FileBytes {
   bytes: Buffer;
   stat: Stats;
 }
 
 /**
- * A regular file in `folder`, opened for reading, whatever other names it has: package managers link whole trees, the
- * daemon links what it replaces, and only who can read the other name can make this one.
- * Throws what the system says; undefined if it is no regular file.
+ * Open a regular file in `folder` for reading. Further hard links are fine: package managers and the daemon itself link
+ * files, and creating a link requires access to the file. Throws system errors; undefined if it is not a regular file.
  */
 export function openIn(folder: Folder, name: string): {fd: number; stat: Stats} | undefined {
   const fd = openSync(entryOf(folder, name), OPEN_FILE);
@@ -36,16 +34,16 @@ export function openIn(folder: Folder, name: string): {fd: number; stat: Stats} 
   return undefined;
 }
 
-/** How a file begins; `more` if that may not be all, to be read and closed by the caller. */
+/** Start of a file; `more` if the file may be longer, to be read and closed by the caller. */
 export interface FileBeginning {
   bytes: Buffer;
   more?: {fd: number; size: number};
 }
 
 /**
- * A regular file, read into `into` as far as it fits. Undefined if it is no regular file. To be called with what a
- * listing says is one: should it have become something else, then reading at a position fails (pipe, socket, terminal)
- * or fills the buffer (device), and then it is looked at. This saves a look at each file, a tenth of a search.
+ * Read a regular file into `into`, as far as it fits. Undefined if it is not a regular file. Call it for entries that a
+ * listing reports as files. If the type changed since, a positioned read fails (pipe, socket, terminal) or fills the
+ * buffer (device), and only then is fstat needed. This saves a tenth of a search.
  */
 export function beginRegular(folder: Folder, name: string, into: Buffer): FileBeginning | undefined {
   const fd = openSync(entryOf(folder, name), OPEN_FILE);
@@ -63,14 +61,14 @@ export function beginRegular(folder: Folder, name: string, into: Buffer): FileBe
   }
 }
 
-/** The file of a place, open: to be closed by the caller. Or why not. */
+/** Open the file of a place; the caller closes it. */
 export function openPlace(context: ToolContext, place: ToolPath): {fd: number; stat: Stats} | ToolFailure {
   const name = place.parts.at(-1);
   if (name === undefined) return failure('FAILED', `${place.path} is a directory`);
   const folder = openFolder(context, place, place.parts.slice(0, -1));
   if (isFailure(folder)) return folder;
   try {
-    // A device may do something when it is opened, so it is looked at first.
+    // Check first: opening a device may have side effects.
     const refused = refusedEntry(folder, name, place.path, 'file');
     if (refused) return refused;
     return openIn(folder, name) ?? failure('DENIED', `${place.path} is not a regular file`);
@@ -82,7 +80,6 @@ export function openPlace(context: ToolContext, place: ToolPath): {fd: number; s
   }
 }
 
-/** The whole file of a place, or why not. */
 export async function readPlace(context: ToolContext, place: ToolPath, most: number): Promise<FileBytes | ToolFailure> {
   const opened = openPlace(context, place);
   if (isFailure(opened)) return opened;
@@ -99,7 +96,7 @@ export async function readPlace(context: ToolContext, place: ToolPath, most: num
   }
 }
 
-/** An open file to its end. Undefined if there are more than `most` bytes, whatever the size was said to be. */
+/** Read an open file to its end. Undefined if it has more than `most` bytes, whatever `size` says. */
 export async function readAll(
   fd: number,
   size: number,
@@ -115,7 +112,7 @@ export async function readAll(
     if (read === 0) return bytes.subarray(0, length);
     length += read;
     if (length > most) return undefined;
-    // It grew while it was read.
+    // The file grew while it was read.
     if (length === bytes.length) bytes = Buffer.concat([bytes], Math.min(length * 2 + 4096, most + 1));
     await breathe();
   }
@@ -126,18 +123,17 @@ function missing(folder: Folder, name: string, shown: string): ToolFailure {
   try {
     near = nearest(name, readdirSync(folder.path).slice(0, 1000));
   } catch {
-    // Then without a suggestion.
+    // No suggestion then.
   }
   const hint = near ? `; did you mean ${shown.slice(0, -name.length)}${near}?` : '';
   return failure('FAILED', `${shown} does not exist${hint}`);
 }
 
-/** What `name` is in `folder` now; undefined if nothing. */
 export function lookAt(folder: Folder, name: string): Stats | undefined {
   return lstatSync(entryOf(folder, name), {throwIfNoEntry: false});
 }
 
-/** The same by a path as it is written, on which there may be a link by now; undefined too where nobody may look. */
+/** Stat by plain path, which may go through links; undefined also without permission. */
 export function glance(path: string): Stats | undefined {
   try {
     return lstatSync(path, {throwIfNoEntry: false});
@@ -146,12 +142,11 @@ export function glance(path: string): Stats | undefined {
   }
 }
 
-/** Text has no NUL in its first part. */
+/** A NUL near the start marks a binary file. */
 export function isBinary(bytes: Buffer): boolean {
   return bytes.subarray(0, 8192).includes(0);
 }
 
-/** What is at a place, if it is a file or a directory. */
 export function fileTypeAt(context: ToolContext, place: ToolPath): 'file' | 'directory' | ToolFailure {
   const name = place.parts.at(-1);
   if (name === undefined) return 'directory';

@@ -2,11 +2,11 @@ import {readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import type {FoundFile} from './findings.ts';
 
-/** In the git-dir: who may read or write a file, by its name, where not everybody may read it. Git does not keep that. */
+/** File in the git-dir with permissions of files that not everybody may read, by name. Git does not keep these. */
 const FILE = 'agentdir-permissions';
 const MAX_FILES = 20_000;
 
-/** What is known of these files by now. Those that are gone stay, for they may come back. */
+/** Update the permissions of these files. Deleted files keep theirs, because they may come back. */
 export function keepPermissions(gitDir: string, files: readonly FoundFile[]): void {
   const seen = files.flatMap(({name, content}) =>
     content?.permissions === undefined ? [] : [{name, may: content.permissions & 0o666}],
@@ -27,12 +27,11 @@ export function keepPermissions(gitDir: string, files: readonly FoundFile[]): vo
   renameSync(`${path}.new`, path);
 }
 
-/** Undefined: as usual. */
+/** Undefined: default permissions. */
 export function keptPermissions(gitDir: string, name: string): number | undefined {
   return read(gitDir).get(name);
 }
 
-/** What cannot be read is none. */
 function read(gitDir: string): Map<string, number> {
   try {
     const text = readFileSync(join(gitDir, FILE), 'utf8');

@@ -2,15 +2,15 @@ import {failure} from '../tool/failure.ts';
 import type {ToolFailure} from '../tool/tool.ts';
 import {isGitName} from './git-name.ts';
 
-/** What tools can reach: the agent's own workspace, and of the home what all agents may read. */
+/** Folders that tools can reach: the agent's workspace, and the shared folders of the home. */
 export type Root = 'workspace' | 'memory' | 'tasks';
 
-/** A path that stays where it may be, as far as its text can tell. */
+/** A path that stays inside its root, as far as its text can tell. */
 export interface ToolPath {
   root: Root;
-  /** Below the root; none for the root itself. */
+  /** Components below the root; empty for the root itself. */
   parts: readonly string[];
-  /** As the tools take it. */
+  /** As tools accept it. */
   path: string;
 }
 
@@ -18,12 +18,12 @@ const LONGEST_PATH = 4096;
 const LONGEST_NAME = 255;
 const DEEPEST = 64;
 
-/** What is to be done there: `write` is about a file. */
+/** `write` refers to a file. */
 type Purpose = 'read' | 'write' | 'make folder';
 
 /**
- * `memory/…` and `tasks/…` are the home's, anything else is the workspace's; so is `./memory`, for there may be one.
- * `workspace` is its absolute path, with which programs name files: then that is as good as `./`.
+ * `memory/…` and `tasks/…` belong to the home, everything else to the workspace, including `./memory`. `workspace`: its
+ * absolute path; programs print paths that start with it, so that prefix is read as `./`.
  */
 export function parseToolPath(written: string, to: Purpose = 'read', workspace?: string): ToolPath | ToolFailure {
   const path = workspace === undefined ? written : withoutWorkspace(written, workspace);
@@ -54,14 +54,14 @@ export function makeToolPath(root: Root, parts: readonly string[]): ToolPath {
   return {root, parts, path: shownPath(root, parts)};
 }
 
-/** The path by which a tool reaches this place again. */
+/** Path by which a tool reaches this place again. */
 export function shownPath(root: Root, parts: readonly string[]): string {
   const path = parts.join('/');
   if (root !== 'workspace') return path === '' ? root : `${root}/${path}`;
   return path === '' ? '.' : parts[0] === 'memory' || parts[0] === 'tasks' ? `./${path}` : path;
 }
 
-/** A path or glob below the workspace that was written in full, from the workspace on. */
+/** Turn an absolute path or glob below the workspace into a relative one. */
 export function withoutWorkspace(path: string, workspace: string): string {
   if (path === workspace) return '.';
   return path.startsWith(`${workspace}/`) ? `./${path.slice(workspace.length + 1)}` : path;

@@ -5,29 +5,27 @@ import {textOfName} from './byte-folder.ts';
 import {type CleanGitResult, cleanGit} from './clean-git.ts';
 import {cloneOf} from './clone-record.ts';
 
-/** A commit of a workspace. */
 export interface WorkspaceCommit {
   commit: string;
-  /** The first; undefined of the first commit. */
+  /** First parent; undefined for the first commit. */
   parent: string | undefined;
   merge: boolean;
   author: string;
   time: string;
   subject: string;
-  /** Of the first call. */
+  /** Session of the first call. */
   session: string | undefined;
   call: string | undefined;
-  /** All whose changes are in it: after a crash, several may be. */
+  /** All calls whose changes are in it; there may be several after a crash. */
   calls: readonly {session: string; call: string}[];
   approval: string | undefined;
   cause: string | undefined;
-  /** It came with the repository that the workspace started from. */
+  /** Part of the cloned history. */
   cloned: boolean;
-  /** The commit that this one takes back. */
   undoes: string | undefined;
 }
 
-/** A file that differs between two trees; its name as in byte-folder.ts. */
+/** A file that differs between two trees; name as in byte-folder.ts. */
 export interface TreeChange {
   name: string;
   before: Leaf | undefined;
@@ -35,11 +33,11 @@ export interface TreeChange {
 }
 
 const FIELDS = ['%H', '%P', '%an', '%aI', '%s', '%(trailers:only,unfold,separator=%x1e)'];
-/** Whatever a .gitmodules says. */
+/** Override the settings of a .gitmodules. */
 const SUBMODULES_TOO = '--ignore-submodules=none';
 export const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
-/** Newest first, from HEAD, at most so many. Empty if there is no commit yet. */
+/** Commits from HEAD, newest first, at most `most`. Empty if there is no commit yet. */
 export async function readChanges(gitDir: string, most = Number.POSITIVE_INFINITY): Promise<WorkspaceCommit[]> {
   const limit = most === Number.POSITIVE_INFINITY ? [] : [`--max-count=${most}`];
   const said = await cleanGit(gitDir, [
@@ -87,37 +85,35 @@ export async function readChanges(gitDir: string, most = Number.POSITIVE_INFINIT
   return changes;
 }
 
-/** Whether it is what calls of this agent did, here. */
+/** Whether the commit contains changes by this agent's calls in this workspace. */
 export function isOfAgent({author, calls, cloned}: WorkspaceCommit, agent: string): boolean {
   return calls.length > 0 && author === agent && !cloned;
 }
 
-/** Undefined: a person has removed the commit that it started from. */
+/** Undefined: a person has removed the start commit. */
 async function idsSince(gitDir: string, start: string): Promise<Set<string> | undefined> {
   const said = await cleanGit(gitDir, ['rev-list', 'HEAD', `^${start}`, '--']);
   return said.code === 0 ? new Set(said.stdout.toString().split('\n')) : undefined;
 }
 
-/** How many there are from HEAD on. */
 export async function countChanges(gitDir: string): Promise<number> {
   const said = await cleanGit(gitDir, ['rev-list', '--count', 'HEAD', '--']);
   if (said.code !== 0 && !isUnborn(gitDir)) throw unreadable('rev-list', said);
   return Number(said.stdout);
 }
 
-/** Commits that a later one takes back, unless that one was taken back itself. */
+/** Undone commits, unless the undo itself was undone. */
 export function undoneOf(changes: readonly WorkspaceCommit[]): Set<string> {
   const undone = new Set<string>();
   for (const {commit, undoes} of changes) if (undoes !== undefined && !undone.has(commit)) undone.add(undoes);
   return undone;
 }
 
-/** Of two commits or trees. */
 export function filesBetween(gitDir: string, from: string, to: string): Promise<TreeChange[]> {
   return rawDiff(gitDir, ['diff-tree', '-r', from, to]);
 }
 
-/** Of a commit or tree and the index. */
+/** Compare a commit or tree with the index. */
 export function filesStaged(gitDir: string, from: string): Promise<TreeChange[]> {
   return rawDiff(gitDir, ['diff-index', '--cached', '--ita-invisible-in-index', '--diff-filter=AMDT', from]);
 }
@@ -135,7 +131,7 @@ async function rawDiff(gitDir: string, [command = '', ...args]: readonly string[
   return files;
 }
 
-/** For people to read. No program that a file or a setting names is run, and no attribute hides anything. */
+/** Diff for people. Runs no program that a file or setting names, and no attribute hides anything. */
 export async function diffText(gitDir: string, from: string, to: string): Promise<string> {
   const options = ['-r', '-p', '--no-ext-diff', '--no-textconv', '--no-color', '--no-renames', '--no-relative'];
   const prefixes = ['--src-prefix=a/', '--dst-prefix=b/'];
@@ -149,7 +145,7 @@ function isUnborn(gitDir: string): boolean {
   return 'commit' in head && head.commit === undefined;
 }
 
-/** Something of it is missing or damaged. */
+/** An object is missing or damaged. */
 function unreadable(command: string, {stderr}: CleanGitResult): UserError {
   const lines = stderr.trim().split('\n');
   const why = lines.find(line => /^(?:fatal|error):/.test(line)) ?? lines[0];

@@ -30,18 +30,18 @@ import {
 import {lookAt} from './open-file.ts';
 import type {ToolPath} from './place.ts';
 
-/** Larger contents are not text that a model wrote. */
+/** In bytes. Larger contents are not text that a model wrote. */
 export const MAX_WRITTEN = 16 * 1024 * 1024;
 
 const OPEN_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const TEMPORARY = /^\.agentdir-[0-9a-f]{16}\.tmp$/;
 
-/** In the names of this process's own files. */
+/** Marks the temporary files of this process. */
 const OWN = randomBytes(4).toString('hex');
 
 const synced = promisify(fsync);
 
-/** A file that is being written, or was when the daemon was killed: nobody else's business. */
+/** A file that is being written, or was when the daemon was killed. */
 export function isTemporary(name: string): boolean {
   return TEMPORARY.test(name);
 }
@@ -51,10 +51,7 @@ export interface WriteResult {
   bytes: number;
 }
 
-/**
- * Put `content` at the place, whole or not at all, and durable. `over`: only in place of nothing, of whatever is there,
- * or of the very file that was read.
- */
+/** Write `content` atomically and durably. `over`: replace nothing, anything, or only the file that was read. */
 export async function replaceFile(
   context: ToolContext,
   place: ToolPath,
@@ -91,10 +88,7 @@ export async function replaceFile(
   }
 }
 
-/**
- * Whether `replaceFile` would do it as things are: what is there now, undefined for nothing; or why it would not.
- * Changes nothing of anybody's.
- */
+/** Check whether `replaceFile` would succeed now. Returns the stat of the existing file, if any. Changes nothing. */
 export function wouldReplace(
   context: ToolContext,
   place: ToolPath,
@@ -118,7 +112,7 @@ export function wouldReplace(
   }
 }
 
-/** Remove what a daemon that was killed while it wrote to this place left beside it. Never throws. */
+/** Remove temporary files that a killed daemon left beside this place. Never throws. */
 export function clearTemporaryFiles(context: ToolContext, place: ToolPath): void {
   const folder = openFolder(context, place, place.parts.slice(0, -1));
   if (isFailure(folder)) return;
@@ -126,13 +120,13 @@ export function clearTemporaryFiles(context: ToolContext, place: ToolPath): void
     for (const name of readdirSync(folder.path))
       if (isTemporary(name) && !name.startsWith(`.agentdir-${OWN}`)) remove(folder, name);
   } catch {
-    // They are in nobody's way.
+    // Leftovers do no harm.
   } finally {
     closeFolder(folder);
   }
 }
 
-/** What is there now, if it may be replaced. */
+/** Stat of the existing file, if it may be replaced. */
 function mayReplace(
   folder: Folder,
   name: string,
@@ -156,7 +150,7 @@ function mayReplace(
   return same ? stat : failure('FAILED', `${shown} was changed meanwhile; read it again`);
 }
 
-/** A rename would replace what came meanwhile; a link does not. Where there are no links, just now nothing was there. */
+/** Unlike a rename, a link does not replace a file created meanwhile. Without links, rely on the check just before. */
 function giveNewName(folder: Folder, temporary: string, name: string): void {
   try {
     linkSync(entryOf(folder, temporary), entryOf(folder, name));
@@ -181,7 +175,7 @@ async function writeNew(folder: Folder, name: string, bytes: Buffer, like: Stats
   }
 }
 
-/** Only root can give files away; for anybody else the owner is the same already. */
+/** Only root can change owners; for other users the owner is unchanged anyway. */
 function keepOwner(fd: number, {uid, gid}: Stats): void {
   if (process.getuid?.() !== 0) return;
   fchownSync(fd, uid, gid);
@@ -195,7 +189,7 @@ function remove(folder: Folder, name: string): void {
   }
 }
 
-/** A daemon killed between the link and the removal of its temporary name left both. */
+/** A daemon killed after linking and before removing the temporary name left both names. */
 function dropOwnLinks(folder: Folder, {dev, ino}: Stats): void {
   for (const name of readdirSync(folder.path)) {
     if (!isTemporary(name)) continue;

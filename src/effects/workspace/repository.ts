@@ -12,16 +12,14 @@ import {findGitDir, gitDirOf, makeGitDir} from './git-dir.ts';
 import {keepLink} from './git-link.ts';
 import {forgetHistory, type History, isHistoryOpen, locked, workspaceHistory} from './history.ts';
 import {closeSubmodules} from './submodules.ts';
-import {inTurn} from './turns.ts';
 import {finishUndo} from './undo-steps.ts';
 import type {CallCommit, CloneOrigin, CommitResult, Workspace} from './workspace.ts';
 
 export type {CallCommit, CloneOrigin, CommitResult, Workspace} from './workspace.ts';
 
 /**
- * Make the workspace and its history if they are not there yet; at the first time in a process, commit what an earlier
- * one left. A failure is what the model is told. Costs a fraction of a millisecond when all is there. `signal`: give up
- * what is cloned.
+ * Create the workspace and its history if needed; the first time in a process, commit what an earlier process left. A
+ * failure is shown to the model. Takes a fraction of a millisecond if everything exists. `signal` aborts cloning.
  */
 export function openWorkspace(
   workspace: Workspace,
@@ -36,9 +34,9 @@ export function openWorkspace(
 }
 
 /**
- * Before a call that may change files: what somebody else left there is committed as theirs. `paths`: all that the call
- * may change, if known, from the workspace on. With `call`, what is found after a crash is known as that call's;
- * `commitCall` must follow, whatever came of it. Never throws.
+ * Call before a call that may change files: commits what others left as theirs. `paths`: all files that the call may
+ * change, if known, relative to the workspace. With `call`, changes found after a crash are attributed to that call;
+ * `commitCall` must follow in any case. Never throws.
  */
 export function keepFound(workspace: Workspace, paths?: readonly string[], call?: CallCommit): Promise<CommitResult> {
   return whileOpen(workspace, async (history, notes) => {
@@ -48,7 +46,7 @@ export function keepFound(workspace: Workspace, paths?: readonly string[], call?
   });
 }
 
-/** After it: the commit of what it changed, if it changed something. One that must wait is made later, as this call's. Never throws. */
+/** Commit the changes of a finished call, if any. A delayed commit is made later, as this call's. Never throws. */
 export async function commitCall(
   workspace: Workspace,
   call: CallCommit,
@@ -65,17 +63,17 @@ export async function commitCall(
     } finally {
       if (done && done.waits === undefined) unmarkCall(history.gitDir, call);
       else markCall(history.gitDir, call, true);
-      // A command may change what is not kept; a tool that names its file leaves nothing else.
+      // A command may change files that are not kept; a tool that names its file changes nothing else.
       if (done?.commit !== undefined) markEmpty(history.gitDir, undefined);
       else if (done && done.waits === undefined && (!paths || done.leftOut.length > 0)) markEmpty(history.gitDir, call);
     }
   });
-  // The workspace cannot be used now. The call is over all the same, and holds up nobody.
+  // The workspace cannot be used now. The call is over anyway and must not block others.
   if (!isMarked && findGitDir(home, agent) === true) markCall(gitDirOf(home, agent), call, true);
   return result;
 }
 
-/** Work on the history of a workspace, in turn with all others; what was owed is committed before. Never throws. */
+/** Work on the history of a workspace, one at a time; commits pending changes first. Never throws. */
 export function whileOpen<T extends CommitResult>(
   workspace: Workspace,
   work: (history: History, notes: readonly string[]) => Promise<T | CommitResult>,
@@ -93,11 +91,29 @@ export function whileOpen<T extends CommitResult>(
 
 const names = (paths: readonly string[] | undefined) => paths?.map(nameOfText);
 
+/** Last task of each workspace in this process. */
+const last = new Map<string, Promise<unknown>>();
+
+/** Run tasks of a workspace one after another in this process; among processes, `locked` orders writers. */
+function inTurn<T>({home, agent}: {home: string; agent: string}, work: () => Promise<T>): Promise<T> {
+  const key = `${home}\0${agent}`;
+  const result = (last.get(key) ?? Promise.resolve()).then(work);
+  const settled = result.then(
+    () => {},
+    () => {},
+  );
+  last.set(key, settled);
+  settled.then(() => {
+    if (last.get(key) === settled) last.delete(key);
+  });
+  return result;
+}
+
 function guarded<T>(workspace: Workspace, work: () => Promise<T>, refused: (why: string) => T): Promise<T> {
   return inTurn(workspace, work).catch((error: Error) => refused(error.message));
 }
 
-/** Undefined: the git-dir is there. */
+/** Undefined: the git-dir exists. */
 async function make(
   workspace: Workspace,
   origin: CloneOrigin | undefined,
@@ -118,24 +134,24 @@ async function make(
   return undefined;
 }
 
-/** Told once: the template names another repository or branch than the workspace was made from. */
+/** Report once if the template names another repository or branch than the workspace was cloned from. */
 function withOther(
   workspace: Workspace,
   origin: CloneOrigin | undefined,
   opened: CommitResult | ToolFailure,
 ): CommitResult | ToolFailure {
-  const {gitDir, told} = workspaceHistory(workspace);
+  const {gitDir, reported} = workspaceHistory(workspace);
   const before = cloneOf(gitDir);
   if (isFailure(opened) || !before || origin?.clone === undefined) return opened;
   const {clone, branch} = cloneNames(workspace, origin.clone, origin.branch);
   if (clone === before.clone && branch === before.branch) return opened;
   const words = `the workspace was cloned from ${before.clone}, branch ${before.branch}, and stays so, whatever the template says now`;
-  if (told.has(words)) return opened;
-  told.add(words);
+  if (reported.has(words)) return opened;
+  reported.add(words);
   return {...opened, notes: [...opened.notes, words]};
 }
 
-/** The `.git` file in its place, and what is owed committed: by calls that ended, at first also whatever else is there. */
+/** Restore the `.git` file and commit the changes of finished calls; the first time also all other changes. */
 async function open(workspace: Workspace): Promise<CommitResult | ToolFailure> {
   const {home, agent} = workspace;
   const link = keepLink(home, agent);
@@ -158,12 +174,12 @@ async function open(workspace: Workspace): Promise<CommitResult | ToolFailure> {
   return commitResult(history, done, notes, true);
 }
 
-/** While calls run, what is found is taken for theirs, else for the person's. */
+/** Attribute changes to the running calls, or to the person if there are none. */
 function entryOfOthers(workspace: Workspace, calls: readonly CallCommit[], found: WorkspaceFindings, cause: string) {
   return calls.length > 0 ? entryOfCalls(workspace, calls, cause) : entryOfPerson(workspace, found, cause);
 }
 
-/** What calls left, by what they could do: what is staged is the person's, unless one of them could. */
+/** Commit what calls left. Staged changes are the person's, unless one of the calls was unconfined. */
 async function commitOwed(
   workspace: Workspace,
   history: History,
@@ -179,7 +195,7 @@ async function commitOwed(
   return staged.commit === undefined || !unconfined ? done : {commit: staged.commit, ...done};
 }
 
-/** What is staged is the person's: no call in its sandbox can. What else is there may be of calls that run. */
+/** Commit changes by others. Staged changes are the person's; other changes may come from running calls. */
 export async function commitOthers(
   workspace: Workspace,
   history: History,
@@ -193,22 +209,22 @@ export async function commitOthers(
 
 const MOST_NAMED = 5;
 
-/** The result of a commit, without notes that were given before and still hold. `whole`: the whole workspace was looked at. */
+/** Build the result without notes that were already reported. `whole`: the whole workspace was scanned. */
 function commitResult(
   history: History,
   {commit, waits, leftOut}: CommitOutcome,
   notes: readonly string[],
   whole: boolean,
 ): CommitResult {
-  const {told} = history;
-  const fresh = leftOut.filter(words => !told.has(words));
+  const {reported} = history;
+  const fresh = leftOut.filter(words => !reported.has(words));
   const more = fresh.length > MOST_NAMED ? [`and ${fresh.length - MOST_NAMED} more`] : [];
   const out = fresh.slice(0, MOST_NAMED).map(words => `not in the history: ${words}`);
   const waiting = waits === undefined ? [] : [`not committed yet: ${waits}`];
-  const all = [...notes, ...out, ...more, ...waiting.filter(words => !told.has(words))];
-  const before = [...told].filter(
+  const all = [...notes, ...out, ...more, ...waiting.filter(words => !reported.has(words))];
+  const before = [...reported].filter(
     words => words.startsWith('the workspace was ') || (!whole && !words.startsWith('not committed yet: ')),
   );
-  history.told = new Set([...before, ...leftOut, ...waiting]);
+  history.reported = new Set([...before, ...leftOut, ...waiting]);
   return commit === undefined ? {notes: all} : {commit, notes: all};
 }

@@ -8,8 +8,8 @@ import type {History, StagedState} from './history.ts';
 import {EMPTY_TREE, filesStaged} from './read-history.ts';
 
 /**
- * What somebody has staged and not committed, of all paths or of these and what is below them: none while they are in the
- * middle of a merge, which takes it along. Git is asked only if the index or HEAD is another than when it was last known.
+ * Staged but uncommitted files: all, or these paths and what is below. None during a merge, which will commit them.
+ * Asks git only if the index or HEAD changed.
  */
 export async function stagedFiles(history: History, paths?: readonly string[]): Promise<readonly FoundFile[]> {
   if (unfinishedOperation(history.dirs)) return [];
@@ -24,7 +24,7 @@ export async function stagedFiles(history: History, paths?: readonly string[]): 
   return paths ? files.filter(({name}) => paths.some(path => `${name}/`.startsWith(`${path}/`))) : files;
 }
 
-/** A commit was made from what `before` says, and its index is in place, still locked: these names are in it now. */
+/** Update the cache after a commit of `changed` on top of `before`. The new index is in place and still locked. */
 export function adoptStaged(
   history: History,
   before: Omit<StagedState, 'files'>,
@@ -39,7 +39,7 @@ export function adoptStaged(
   history.staged = {stat: statOfIndex(history), commit, files};
 }
 
-/** Its content is in the repository already. Another repository is not kept. */
+/** The content is already in the repository. Submodules are skipped. */
 function asFound({name, after}: {name: string; after: {id: string; mode: string} | undefined}): FoundFile[] {
   const mode = after && Number.parseInt(after.mode, 8);
   if (mode === modes.repository) return [];

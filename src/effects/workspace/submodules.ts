@@ -12,15 +12,14 @@ import {type IndexState, isSkipped, modeIn, nameIn} from './index-state.ts';
 import {makeToolPath} from './place.ts';
 
 /**
- * A person's `git status` goes into the folder of each submodule that the index names, and runs what a `.git` there says,
- * which an agent may have written. So the index says that these need not be looked at, and a `.git` there is moved aside.
- * What was moved, in words.
+ * A person's `git status` enters the folder of each submodule and runs what a `.git` there says, which an agent may
+ * have written. So set skip-worktree for submodules and move such a `.git` aside. Returns a note for each move.
  */
 export async function closeSubmodules(history: History): Promise<string[]> {
   const {names, open} = submodulesIn(await readWorkspaceIndex(history));
   if (names.length === 0) return [];
   const list = Buffer.from(open.map(name => `${name}\0`).join(''), 'latin1');
-  // While a person's git has the index, it fails; the next call tries again.
+  // This fails while a person's git holds the index; the next call tries again.
   if (open.length > 0)
     await cleanGit(history.gitDir, ['update-index', '-z', '--skip-worktree', '--stdin'], {input: list});
   const top = openFolder(history, makeToolPath('workspace', []));
@@ -39,9 +38,8 @@ export async function closeSubmodules(history: History): Promise<string[]> {
 }
 
 interface Submodules {
-  /** All of them, by path. */
   names: readonly string[];
-  /** Those that git would look into. */
+  /** Submodules without skip-worktree. */
   open: readonly string[];
 }
 
@@ -61,7 +59,7 @@ function submodulesIn(state: IndexState): Submodules {
   return found;
 }
 
-/** Where its `.git` is now, if it had one. */
+/** Move the `.git` of a submodule aside, if there is one; returns its new name. */
 function emptyOut(top: Folder, name: string): string | undefined {
   let folder = byteFolder(top);
   try {
@@ -73,7 +71,7 @@ function emptyOut(top: Folder, name: string): string | undefined {
     const path = inFolder(folder, '.git');
     return lstatSync(path, {throwIfNoEntry: false}) ? moveAside(top, path) : undefined;
   } catch (error) {
-    // No folder: git does not go there either.
+    // Not a folder: git does not go there either.
     if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '')) return undefined;
     throw error;
   } finally {

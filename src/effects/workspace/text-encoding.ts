@@ -1,7 +1,7 @@
 import {isUtf8} from 'node:buffer';
 import {isBinary} from './open-file.ts';
 
-/** Bytes of a file as UTF-8, with a note if they were not; undefined if they are no text. */
+/** Convert to UTF-8, with a note if that was needed; undefined for binary files. */
 export function asUtf8(bytes: Buffer): {bytes: Buffer; note?: string} | undefined {
   const wide = fromUtf16(bytes);
   if (wide !== undefined) return {bytes: Buffer.from(wide), note: 'it is UTF-16; edit_file cannot change it'};
@@ -13,7 +13,7 @@ export function asUtf8(bytes: Buffer): {bytes: Buffer; note?: string} | undefine
   return {bytes: Buffer.from(bytes.toString('latin1')), note};
 }
 
-/** By how it begins: only with a byte order mark is it certain. */
+/** Judged by the byte order mark; without one it is uncertain. */
 export function isUtf16(bytes: Buffer): boolean {
   const [first, second] = [bytes[0], bytes[1]];
   return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
@@ -24,7 +24,7 @@ export function fromUtf16(bytes: Buffer): string | undefined {
   return (bytes[0] === 0xff ? bytes : Buffer.from(bytes).swap16()).toString('utf16le', 2);
 }
 
-/** Where the character that this offset is in begins. */
+/** Start of the UTF-8 character at this offset. */
 export function characterStart(bytes: Buffer, offset: number): number {
   let at = offset;
   while (at > 0 && at > offset - 4 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at--;

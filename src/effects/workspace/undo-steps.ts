@@ -14,7 +14,7 @@ import type {Workspace} from './workspace.ts';
 import {leafOnDisk} from './write-back.ts';
 import {type FileStep, fileOf, isSubmodule, writeSteps} from './write-steps.ts';
 
-/** In the git-dir while an undo is under way: what it does, so that one that was cut off is finished. */
+/** File in the git-dir while an undo is in progress, so that an interrupted one can be finished. */
 const FILE = 'agentdir-undo';
 
 interface UndoMark {
@@ -22,7 +22,7 @@ interface UndoMark {
   steps: readonly FileStep[];
 }
 
-/** All files, then the commit, which a killed process leaves to the next use. Throws what the system says, nothing changed. */
+/** Write all files, then commit; the next use finishes it after a crash. Rolls back and throws on system errors. */
 export function runUndoSteps(workspace: Workspace, history: History, mark: UndoMark): Promise<CommitOutcome> {
   return writeAndCommit(workspace, history, mark, mark.steps, mark.steps);
 }
@@ -53,11 +53,11 @@ async function writeAndCommit(
   return done;
 }
 
-/** One that was cut off; what was changed since by somebody else stays. What a person should know. */
+/** Finish an interrupted undo, keeping later changes by others. Returns notes for the person. */
 export async function finishUndo(workspace: Workspace, history: History): Promise<string[]> {
   if (!markIn(history.gitDir)) return [];
   return locked(history, async () => {
-    // Whoever had the lock may have been the one whose it is.
+    // Read it again: the process that held the lock may have finished the undo.
     const mark = markIn(history.gitDir);
     if (!mark) return [];
     const done: FileStep[] = [];
@@ -76,7 +76,7 @@ export async function finishUndo(workspace: Workspace, history: History): Promis
   });
 }
 
-/** A submodule that comes or goes, but not a file that comes in its place: that is found. */
+/** An added or removed submodule. A file in its place is found by the scan. */
 function asFound({name, to}: FileStep): FoundFile {
   const content =
     to && isSubmodule(to) ? {id: to.id, mode: modes.repository, bytes: undefined, stat: undefined} : undefined;

@@ -16,7 +16,6 @@ import type {CallCommit, CommitResult, Workspace} from './workspace.ts';
 import {leafOnDisk, obstacle} from './write-back.ts';
 import {type FileStep, fileOf, isSubmodule} from './write-steps.ts';
 
-/** What could not be taken back, and why. */
 interface Conflict {
   path: string;
   why: string;
@@ -27,18 +26,17 @@ export type UndoResult =
   | {undone: WorkspaceCommit; conflicts: readonly Conflict[]; notes: readonly string[]}
   | {undone: WorkspaceCommit; nothing: true; notes: readonly string[]};
 
-/** What the history does not say. */
+/** Facts that the history does not show. */
 export interface UndoContext {
-  /** The last call, in words, if the history has nothing of it. */
+  /** Description of the last call, if the history has no commit of it. */
   empty: string | undefined;
-  /** Calls that have not ended: what they did so far may be in it. */
+  /** Running calls; their changes so far may be in the commit. */
   running: readonly CallCommit[];
 }
 
 /**
- * Take back what one commit did, by a commit on top: each of its files becomes what it was before, later changes to
- * other lines kept. If that cannot be, nothing is written. What is not committed yet is committed first, so nothing is
- * lost. `pick` throws what the caller is to be told.
+ * Undo one commit by a commit on top: restores its files and keeps later changes to other lines. Writes nothing if that
+ * is impossible. Commits uncommitted changes first, so nothing is lost. `pick` may throw an error for the caller.
  */
 export async function undoCommit(
   workspace: Workspace,
@@ -95,14 +93,14 @@ async function takeBack(
   return {undone: change, commit: done.commit, files: steps.map(({name}) => visibleLine(textOfName(name))), notes};
 }
 
-/** What to do about one file; undefined: nothing. */
+/** Plan the change of one file; undefined: no change needed. */
 async function plan(
   history: History,
   {name, before, after}: TreeChange,
 ): Promise<FileStep | {why: string} | undefined> {
   const now = await leafNow(history, name);
   if (isSame(now, before)) return undefined;
-  // Too large, just written, hidden from git: whatever the reason, it is in no commit.
+  // The file is in no commit: too large, just written, or hidden from git.
   if (!isSame(fileOf(now), await leafOnDisk(history, name))) return {why: 'is not what was committed last'};
   if (isSame(now, after)) return {name, from: now, to: before};
   if ([before, after, now].some(isSubmodule)) return {why: 'is a submodule that was changed since'};
@@ -124,7 +122,7 @@ async function merged(
   const [old, done, current] = await Promise.all([before, after, now].map(leaf => mustRead(history, leaf.id)));
   if (!old || !done || !current || [old, done, current].some(bytes => bytes.includes(0)))
     return {why: 'was changed since, and is no text'};
-  // Each byte a character: what is not UTF-8 survives.
+  // As latin1, so that bytes that are not UTF-8 survive.
   const result = mergeLines(done.toString('latin1'), current.toString('latin1'), old.toString('latin1'));
   const places = result.conflicts.map(conflict => conflict.split(':')[0]);
   if (places.length > 0) return {why: `was changed since at the same place: ${places.join(', ')}`};
@@ -134,7 +132,6 @@ async function merged(
   return {name, from: now, to: {id, mode}};
 }
 
-/** The file's content in HEAD. */
 async function leafNow(history: History, name: string): Promise<Leaf | undefined> {
   const head = readHead(history.dirs);
   const tree = await treeAt(history, 'commit' in head ? head.commit : undefined);

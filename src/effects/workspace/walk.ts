@@ -13,39 +13,36 @@ const MOST_IN_FOLDER = 50_000;
 const DEEPEST = 64;
 const MOST_MILLISECONDS = 20_000;
 
-/** Something found. `folder` is open only while it is visited. */
+/** `folder` is open only during the visit. */
 export interface WalkEntry<T> {
   folder: Folder;
   name: string;
-  /** Below the root of the place. */
+  /** Path components below the root of the place. */
   parts: readonly string[];
   kind: 'file' | 'directory' | 'link' | 'other';
-  /** What `enter` said of its folder. */
+  /** Result of `enter` for its folder. */
   state: T;
 }
 
 export interface Visitor<T> {
   start: T;
-  /** Undefined: not into this folder. */
+  /** Undefined: skip this folder. */
   enter: (state: T, name: string) => T | undefined;
   /** False ends the walk. */
   visit: (found: WalkEntry<T>) => boolean | Promise<boolean>;
-  /** Ignore files count; what is named itself is not ignored. */
+  /** Apply ignore files, except to the place itself. */
   ignoring: boolean;
-  /** Names that begin with a dot are left out, unless an ignore file keeps them. */
+  /** Skip names that begin with a dot, unless an ignore file keeps them. */
   withoutHidden?: boolean;
 }
 
 export interface WalkResult {
-  /** Why it did not see all, in words. */
   incomplete?: string;
-  /** Files and folders that ignore files kept out. */
   ignored: number;
-  /** Those left out for their dot. */
   hidden: number;
 }
 
-interface Tour<T> {
+interface Walk<T> {
   visitor: Visitor<T>;
   root: Root;
   breathe: () => Promise<void> | undefined;
@@ -55,7 +52,7 @@ interface Tour<T> {
   ended: boolean;
 }
 
-/** Everything below a place that may be seen, in order of names, links not followed. */
+/** Visit everything below a place that agents may see, sorted by name, without following links. */
 export async function walkFolder<T>(
   context: ToolContext,
   place: ToolPath,
@@ -68,7 +65,7 @@ export async function walkFolder<T>(
   };
   const folder = openFolder(context, place, place.parts, {entered});
   if (isFailure(folder)) return folder;
-  const tour: Tour<T> = {
+  const walk: Walk<T> = {
     visitor,
     root: place.root,
     breathe: pace(context.signal),
@@ -78,25 +75,25 @@ export async function walkFolder<T>(
     ended: false,
   };
   try {
-    await inside(tour, folder, place.parts, visitor.start, rules);
+    await walkEntries(walk, folder, place.parts, visitor.start, rules);
   } finally {
     closeFolder(folder);
   }
-  return tour.walked;
+  return walk.walked;
 }
 
-async function inside<T>(
-  tour: Tour<T>,
+async function walkEntries<T>(
+  walk: Walk<T>,
   folder: Folder,
   parts: readonly string[],
   state: T,
   above: IgnoreRules,
 ): Promise<void> {
-  const {visitor, walked} = tour;
-  const entries = entriesOf(folder, Math.min(tour.left, MOST_IN_FOLDER));
+  const {visitor, walked} = walk;
+  const entries = entriesOf(folder, Math.min(walk.left, MOST_IN_FOLDER));
   if (entries.cut)
-    walked.incomplete = `${shownPath(tour.root, parts)} has more than ${entries.list.length} entries, not all of which were seen; name one`;
-  tour.left -= entries.list.length;
+    walked.incomplete = `${shownPath(walk.root, parts)} has more than ${entries.list.length} entries, not all of which were seen; name one`;
+  walk.left -= entries.list.length;
   const rules = visitor.ignoring ? withIgnoreFiles(folder, parts.length, above, entries.has) : above;
 
   for (const entry of entries.list) {
@@ -108,20 +105,20 @@ async function inside<T>(
     else if (visitor.withoutHidden && said !== 'kept' && name.startsWith('.')) walked.hidden++;
     else {
       const more = visitor.visit({folder, name, parts: path, kind, state});
-      if (!(typeof more === 'boolean' ? more : await more)) tour.ended = true;
-      if (tour.ended) return;
-      if (kind === 'directory') await descend(tour, folder, name, path, state, rules);
+      if (!(typeof more === 'boolean' ? more : await more)) walk.ended = true;
+      if (walk.ended) return;
+      if (kind === 'directory') await descend(walk, folder, name, path, state, rules);
     }
-    const pause = tour.breathe();
+    const pause = walk.breathe();
     if (pause) await pause;
-    if (performance.now() > tour.until) end(tour, 'it took too long; name a folder');
-    else if (tour.left <= 0) end(tour, 'there are too many files; name a folder');
-    if (tour.ended) return;
+    if (performance.now() > walk.until) end(walk, 'it took too long; name a folder');
+    else if (walk.left <= 0) end(walk, 'there are too many files; name a folder');
+    if (walk.ended) return;
   }
 }
 
 async function descend<T>(
-  tour: Tour<T>,
+  walk: Walk<T>,
   folder: Folder,
   name: string,
   path: readonly string[],
@@ -129,32 +126,32 @@ async function descend<T>(
   rules: IgnoreRules,
 ): Promise<void> {
   if (isNeverSearched(name)) return;
-  const next = tour.visitor.enter(state, name);
+  const next = walk.visitor.enter(state, name);
   if (next === undefined) return;
   if (path.length > DEEPEST) {
-    tour.walked.incomplete = `folders deeper than ${DEEPEST} were not entered`;
+    walk.walked.incomplete = `folders deeper than ${DEEPEST} were not entered`;
     return;
   }
   let below: Folder;
   try {
     below = openBelow(folder, name);
   } catch {
-    // Gone, replaced by a link, or not readable: nothing there to be seen.
+    // The folder is gone, was replaced by a link, or is unreadable.
     return;
   }
   try {
-    await inside(tour, below, path, next, rules);
+    await walkEntries(walk, below, path, next, rules);
   } finally {
     closeFolder(below);
   }
 }
 
-function end<T>(tour: Tour<T>, why: string): void {
-  tour.walked.incomplete = why;
-  tour.ended = true;
+function end<T>(walk: Walk<T>, why: string): void {
+  walk.walked.incomplete = why;
+  walk.ended = true;
 }
 
-/** What is in a folder, by name, without what is hidden from agents. */
+/** Entries of a folder sorted by name, without those hidden from agents. */
 export function entriesOf(
   folder: Folder,
   most: number,
@@ -177,10 +174,10 @@ export function entriesOf(
   return {list, cut, has: name => special.has(name)};
 }
 
-/** A directory of this size has some thousand entries at most, on any usual file system. */
+/** In bytes: such a directory has at most some thousand entries on common file systems. */
 const SMALL = 64 * 1024;
 
-/** All at once, which is twice as fast; of a large directory one by one, for nobody may want them all. */
+/** Read a small directory at once, which is twice as fast, and a large one entry by entry. */
 function entriesAt(folder: Folder): Iterable<Dirent> {
   if (fstatSync(folder.fd).size <= SMALL) return readdirSync(folder.path, {withFileTypes: true});
   return oneByOne(folder.path);

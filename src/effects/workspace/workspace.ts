@@ -1,31 +1,29 @@
 export interface Workspace {
   home: string;
   agent: string;
-  /** Of the home, after the `@` of authors; its folder's name if not given. */
+  /** Name of the home in author addresses; defaults to the name of its folder. */
   name?: string | undefined;
 }
 
-/** Of the template: where the files come from at first, and on which branch the agent works. */
+/** `workspace:` of a template: the repository to clone, and the agent's branch. */
 export interface CloneOrigin {
   clone?: string | undefined;
   branch?: string | undefined;
 }
 
-/** What the commit of a call says. */
 export interface CallCommit {
   session: string;
   call: string;
   approval?: string | undefined;
-  /** The call in a few words: `write_file notes.md`. */
+  /** Short description: `write_file notes.md`. */
   words: string;
-  /** It runs where it could write the git-dir: what is staged meanwhile is its own. */
+  /** The call could write the git-dir: what is staged meanwhile belongs to it. */
   unconfined?: boolean | undefined;
 }
 
-/** What became of files that were to be committed. */
 export interface CommitResult {
-  /** There if something differed. */
+  /** Set if something differed. */
   commit?: string;
-  /** What a person should know: files left out, a `.git` moved aside, a commit that must wait. */
+  /** Notes for a person: files left out, a `.git` moved aside, a delayed commit. */
   notes: readonly string[];
 }

@@ -24,12 +24,12 @@ import {gitDirOf} from './git-dir.ts';
 import {keptPermissions} from './permissions.ts';
 import {makeToolPath} from './place.ts';
 
-/** What a file is to be; undefined: gone. */
+/** Desired state of a file; undefined: deleted. */
 export type RestoredFile = {bytes: Buffer; mode: string} | undefined;
 
 type Of = {home: string; agent: string};
 
-/** Why nothing can be put there once `leaving` is gone, in words; undefined if it can. */
+/** Why no file can be put there once `leaving` is gone; undefined if it can. */
 export function obstacle(of: Of, name: string, leaving: ReadonlySet<string>): string | undefined {
   const parts = name.split('/');
   if (parts.some((_, depth) => depth > 0 && leaving.has(parts.slice(0, depth).join('/')))) return undefined;
@@ -39,7 +39,7 @@ export function obstacle(of: Of, name: string, leaving: ReadonlySet<string>): st
   });
 }
 
-/** Besides folders. */
+/** Whether a folder contains only folders and files in `leaving`. */
 function holdsOnly(above: ByteFolder, last: string, name: string, leaving: ReadonlySet<string>): boolean {
   const folder = enterFolder(above, last);
   try {
@@ -55,7 +55,7 @@ function holdsOnly(above: ByteFolder, last: string, name: string, leaving: Reado
   }
 }
 
-/** The file as it is; undefined if there is none, and an id that no object has if git would not take it. */
+/** The file on disk; undefined if missing, and an empty id if git would not accept it. */
 export async function leafOnDisk(of: Of & {gitDir: string}, name: string): Promise<Leaf | undefined> {
   const parts = name.split('/');
   const last = parts.pop() ?? '';
@@ -80,17 +80,13 @@ export async function leafOnDisk(of: Of & {gitDir: string}, name: string): Promi
   }
 }
 
-/** One file that is to be something else, as far as nothing has changed yet. */
+/** A prepared change of one file; nothing has changed yet. */
 export interface PreparedFile {
   put: () => void;
-  /** Instead of it. */
   drop: () => void;
 }
 
-/**
- * Written beside where it is to be, whole, in a folder that can be written; no link is followed. It throws what the
- * system says, and so does `put`.
- */
+/** Write the new version beside its place, without following links. Like `put`, throws system errors. */
 export function prepareFile(of: Of, name: string, what: RestoredFile): PreparedFile {
   const folder = nearest(of, name);
   const temporary = `.agentdir-${randomBytes(8).toString('hex')}.tmp`;
@@ -125,7 +121,7 @@ export function prepareFile(of: Of, name: string, what: RestoredFile): PreparedF
   return {put, drop};
 }
 
-/** The folder that it is in, or what there is of it. */
+/** The folder of a path, or its nearest existing ancestor. */
 function nearest(of: Of, name: string): string {
   const parts = name.split('/').slice(0, -1);
   const isFolder = () =>
@@ -136,7 +132,7 @@ function nearest(of: Of, name: string): string {
   return parts.join('/');
 }
 
-/** As onTheWay; throws if there is no such folder. */
+/** Like `onTheWay`, but throws if the folder does not exist. */
 function within<T>(of: Of, name: string, make: boolean, work: (folder: ByteFolder, last: string) => T): void {
   const problem = onTheWay(of, name, make, (folder, last) => {
     if (!folder) return 'is in no folder now';
@@ -146,7 +142,7 @@ function within<T>(of: Of, name: string, make: boolean, work: (folder: ByteFolde
   if (problem !== undefined) throw new Error(`${visibleLine(textOfName(name))} ${problem}`);
 }
 
-/** Of the file that is there now, else as it was seen last: who may read it is nothing that git keeps. */
+/** Permissions of the existing file, or those last seen; git does not keep them. */
 function permissionsOf(of: Of, name: string): number | undefined {
   let found = keptPermissions(gitDirOf(of.home, of.agent), name);
   onTheWay(of, name, false, (folder, last) => {
@@ -166,14 +162,14 @@ function makeFile(
   try {
     for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
     const may = permissions ?? fstatSync(fd).mode & 0o777;
-    // Whoever may read it may run it.
+    // Whoever may read the file may execute it.
     fchmodSync(fd, mode === '100755' ? may | ((may & 0o444) >> 2) : may);
   } finally {
     closeSync(fd);
   }
 }
 
-/** The folder of a name, open while `work` has it; undefined if it is missing and not to be made. */
+/** Open the folder of a path for `work`; undefined if it is missing and `make` is false. */
 function onTheWay(
   of: Of,
   name: string,
@@ -211,7 +207,7 @@ function makeFolder(folder: ByteFolder, name: string): void {
   }
 }
 
-/** One that holds nothing but folders. */
+/** Remove a folder that contains only folders. */
 function removeFolders(above: ByteFolder, name: string): void {
   const folder = enterFolder(above, name);
   try {
@@ -222,7 +218,7 @@ function removeFolders(above: ByteFolder, name: string): void {
   rmdirSync(inFolder(above, name));
 }
 
-/** Folders that held nothing else: git knows no empty ones. */
+/** Remove folders that became empty: git does not track these. */
 function removeEmpty(of: Of, name: string): void {
   const parts = name.split('/').slice(0, -1);
   for (; parts.length > 0; parts.pop()) {

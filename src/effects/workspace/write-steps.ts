@@ -2,7 +2,7 @@ import {crashPoint} from '../../home/disk/crash.ts';
 import type {Leaf} from '../../home/git/git-trees.ts';
 import {type PreparedFile, prepareFile} from './write-back.ts';
 
-/** A file that is to be something else; undefined: there is none. */
+/** Change of a file; undefined: no file. */
 export interface FileStep {
   name: string;
   from: Leaf | undefined;
@@ -13,15 +13,12 @@ export function isSubmodule(leaf: Leaf | undefined): boolean {
   return leaf?.mode === '160000';
 }
 
-/** What is on disk for it: of a submodule, nothing. */
+/** The file on disk; a submodule has none. */
 export function fileOf(leaf: Leaf | undefined): Leaf | undefined {
   return isSubmodule(leaf) ? undefined : leaf;
 }
 
-/**
- * All of them or none: each is written beside its place before the first is moved there, and if one cannot be, those
- * before it become again what they were. `begin` is called before the first. Throws what the system says.
- */
+/** Apply all steps or none. Calls `begin` before the first move. Reverts and throws on system errors. */
 export async function writeSteps(
   of: {home: string; agent: string},
   all: readonly FileStep[],
@@ -36,7 +33,7 @@ export async function writeSteps(
   const ready: {step: FileStep; prepared: PreparedFile}[] = [];
   const done: FileStep[] = [];
   try {
-    // What goes may stand where something else is to come.
+    // Deletions first: another file may take the place.
     for (const step of steps.filter(({to}) => !to)) ready.push({step, prepared: await become(step.name, step.to)});
     for (const step of steps.filter(({to}) => to)) ready.push({step, prepared: await become(step.name, step.to)});
     begin();

@@ -1,27 +1,26 @@
 import {createHash} from 'node:crypto';
+import type {Decision} from './approval-review.ts';
 
-/** All that a decision is bound to: a call that differs in any of it is another one, and asks again. */
+/** Everything that a decision is bound to: a call that differs in any of it asks again. */
 export interface BoundCall {
-  /** As the call names it. */
   tool: string;
   /** JSON, as the model wrote it. */
   arguments: string;
-  /** Where it runs, relative to the home, so that a clone of the home gives the same: `workspaces/<agent>`. */
+  /** Working directory relative to the home, so that clones of a home give equal digests: `workspaces/<agent>`. */
   cwd: string;
   agent: string;
   session: string;
   call: string;
-  /** `Ask.basis`. */
   basis: Readonly<Record<string, string>>;
 }
 
-/** `sha256:` and 64 hex digits. Neither the order of keys nor the spelling of the arguments counts. Must not throw. */
+/** `sha256:` and 64 hex digits, independent of key order and JSON spelling. Must not throw. */
 export function callDigest({tool, arguments: args, cwd, agent, session, call, basis}: BoundCall): string {
   const bound = {tool, ...readArguments(args), cwd, agent, session, call, basis};
   return `sha256:${createHash('sha256').update(canonical(bound)).digest('hex')}`;
 }
 
-/** What is no JSON, or nested too deep, counts as it stands; under a key of its own, so that it equals no JSON text. */
+/** Use text that is not JSON, or too deeply nested, as is, under another key so that it equals no JSON text. */
 function readArguments(text: string): {arguments: unknown} | {text: string} {
   try {
     const value: unknown = JSON.parse(text);
@@ -32,7 +31,7 @@ function readArguments(text: string): {arguments: unknown} | {text: string} {
   }
 }
 
-/** JSON with sorted keys and no space: one text for one value. */
+/** JSON with sorted keys and without spaces: equal values give equal texts. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
@@ -40,6 +39,19 @@ function canonical(value: unknown): string {
     const entry = (key: string) => `${JSON.stringify(key)}:${canonical((value as Record<string, unknown>)[key])}`;
     return `{${keys.map(entry).join(',')}}`;
   }
-  // JSON has no word for a number that is too large to be one.
+  // JSON cannot express infinite numbers.
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : JSON.stringify(value);
+}
+
+export interface SignedDecision {
+  id: string;
+  digest: string;
+  decision: Decision;
+  /** The person's replacement for what was asked, in full; undefined if unchanged. */
+  edited: string | undefined;
+}
+
+/** Canonical text that is signed: the decision and everything that it is bound to. */
+export function signedText({id, digest, decision, edited}: SignedDecision): string {
+  return `${JSON.stringify({agentdir: 'decision', id, digest, decision, edited: edited ?? null})}\n`;
 }

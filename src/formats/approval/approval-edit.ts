@@ -16,7 +16,7 @@ const reviewLabels = {
   answer: 'Answer',
 } as const;
 
-/** The text with values written under `## Review`; only their lines differ. */
+/** Write values under `## Review`; only their lines change. */
 export function setReview(text: string, review: Partial<Record<keyof typeof reviewLabels, string>>): string {
   const section = readOutline(text).sections.findLast(s => s.depth <= 2);
   if (section?.depth !== 2 || section.title !== 'Review')
@@ -28,7 +28,7 @@ export function setReview(text: string, review: Partial<Record<keyof typeof revi
   for (const [key, value] of Object.entries(review)) {
     const name = reviewLabels[key as keyof typeof reviewLabels];
     const label = labels.find(l => l.name === name.toLowerCase());
-    // An answer is the agent's to read, as it was given.
+    // An answer is passed to the agent as it was given.
     const given = makeVisible(value).trim();
     const line =
       key === 'answer' ? (given.includes('\n') ? `\n${given}` : given).replaceAll('\n', eol) : oneLine(value);
@@ -58,7 +58,6 @@ export function setReview(text: string, review: Partial<Record<keyof typeof revi
   return edited;
 }
 
-/** The text with a `key: value` line under the title set or added. */
 export function setMeta(text: string, key: string, words: string): string {
   must(META_KEY, key);
   const value = oneLine(words);
@@ -82,8 +81,8 @@ export function setMeta(text: string, key: string, words: string): string {
 }
 
 /**
- * The text with what stands in the fence under a label of `## Proposed Action` replaced; only the fence differs. A last
- * newline counts for nothing there, as it does not when it is read. Refused unless it reads back as `words`.
+ * Replace the content of the fence under a label of `## Proposed Action`; only the fence changes. A trailing newline
+ * does not count, as in reading. Throws unless the result reads back as `words`.
  */
 export function setPart(text: string, name: string, words: string): string {
   const action = readOutline(text).sections.find(s => s.depth === 2 && s.title === 'Proposed Action');
@@ -108,7 +107,7 @@ export function setPart(text: string, name: string, words: string): string {
   return edited;
 }
 
-/** The first fence after `start`, from its opening mark to the end of its closing line; `end` of the lines looked at. */
+/** First fence after `from`, from its opening mark to the end of its closing line. */
 export function fenceBelow(
   text: string,
   from: number,
@@ -133,15 +132,15 @@ export interface NewApproval {
   id: string;
   meta: Readonly<Record<string, string>>;
   type: ApprovalType;
-  /** Heading and text of what is asked for; all of it may come from an agent, so all of it is fenced. */
+  /** The request. All of it may come from an agent, so all of it is fenced. */
   parts: readonly {label: string; text: string; language?: string}[];
   risk: ApprovalRisk;
   factors: readonly string[];
-  /** It is a question, and has a place for the answer. */
+  /** It is a question, with a place for the answer. */
   question?: boolean;
 }
 
-/** Everything a person needs to decide, then the one place where they do. */
+/** Page of a new request: everything needed to decide, then the section for the decision. */
 export function newApproval(approval: NewApproval): string {
   if (!isId(approval.id)) throw new UserError(`${JSON.stringify(approval.id)} is not an id`, exit.badFile);
   for (const key of Object.keys(approval.meta)) must(META_KEY, key);
@@ -179,7 +178,7 @@ ${approval.question ? '**Answer:**\n\n' : ''}**Decision:** <!-- ${approval.quest
 
 const META_KEY = /^[a-z][a-z0-9_]*$/;
 
-/** What could come from an agent must not end its word and begin another. */
+/** Text that could come from an agent must not break out of its place. */
 function must(pattern: RegExp, word: string): void {
   if (!pattern.test(word) || word.includes('\n'))
     throw new UserError(`${JSON.stringify(word)} is not a name`, exit.badFile);

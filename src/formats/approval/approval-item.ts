@@ -5,10 +5,9 @@ import type {NewTask} from '../task/task-text.ts';
 import type {ApprovalRisk, ApprovalType} from './approval.ts';
 import {type Decision, isYes} from './approval-review.ts';
 
-/** tasks/approvals.task.md, where the approval queue is. */
 export const APPROVALS_FILE = 'tasks/approvals.task.md';
 
-/** One request in the queue, as its person left it. */
+/** A request in the queue, as the person left it. */
 export interface ApprovalItem {
   task: Task;
   id: string | undefined;
@@ -20,19 +19,19 @@ export interface ApprovalItem {
   at: string | undefined;
   reason: string | undefined;
   always: boolean;
-  /** The whole command, as it stands there now. */
+  /** The whole command, as it is there now. */
   command: string | undefined;
   session: string | undefined;
   call: string | undefined;
   digest: string | undefined;
   expires: string | undefined;
-  /** Of a question. */
+  /** Answer to a question. */
   answer: string | undefined;
   signature: string | undefined;
   outcome: string | undefined;
 }
 
-/** Every task of the queue is an approval, and only its box decides. A box that is neither pending, ticked nor rejected is unclear and runs nothing. */
+/** Every task of the queue is a request, decided by its box alone. An unclear box is a problem and runs nothing. */
 export function readApprovalItems(file: TaskFile): {items: ApprovalItem[]; problems: Problem[]} {
   const items: ApprovalItem[] = [];
   const problems: Problem[] = [];
@@ -73,35 +72,34 @@ export function readApprovalItems(file: TaskFile): {items: ApprovalItem[]; probl
   return {items, problems};
 }
 
-/** Problems of the queue's tasks: whoever gives a copy another id makes a request that no call waits for. */
+/** Adapt hints: giving a duplicate a new id would create a request that no call waits for. */
 export function queueProblems(problems: readonly Problem[]): Problem[] {
   return problems.map(each => (each.code === 'DUPLICATE_ID' ? {...each, hint: 'remove the copy'} : each));
 }
 
 export interface NewApprovalItem {
   id: string;
-  /** What is asked, in a few words: "Approve command: docker ps". */
+  /** Short text: "Approve command: docker ps". */
   title: string;
   type: ApprovalType;
   agent: string;
   created: string;
   risk: ApprovalRisk;
   factors: readonly string[];
-  /** The exact command or call, whole. */
+  /** The exact command or call, in full. */
   command?: string;
-  /** More lines for the person: session, call, reason, digest … */
   fields?: Readonly<Record<string, string>>;
-  /** How to decide, if not as usual. */
+  /** Instructions other than the usual. */
   howTo?: readonly string[];
 }
 
-/** Without a box to look at: who searches for one is to find the item's own. */
+/** Without literal boxes, so that a search for a box finds the item's own. */
 const HOW_TO = [
   'To approve: put an x into the box above and save (approved_by and approved_at are filled in if missing).',
   'To reject: put a - into the box above and save (add rejection_reason: <reason> to tell the agent why).',
 ];
 
-/** The item to add to the queue. Everything in it is one quoted line or an indented block: nothing in it can be read as a box. */
+/** Create an item for the queue. All text is a quoted line or an indented block, so none of it can be read as a box. */
 export function newApprovalItem(item: NewApprovalItem): NewTask {
   const lines = [
     `Approval Request: ${item.type}`,
@@ -132,7 +130,6 @@ export function newApprovalItem(item: NewApprovalItem): NewTask {
   };
 }
 
-/** As a title has it. */
 export function oneLine(text: string): string {
   return makeVisible(text)
     .split('\n')

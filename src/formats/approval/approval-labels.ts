@@ -1,15 +1,15 @@
-/** `**Name:** value`, at the beginning of a line outside fences and comments. */
+/** `**Name:** value` at the beginning of a line, outside fences and comments. */
 export interface Label {
   /** In lower case. */
   name: string;
-  /** What stands behind it and below it, up to the next label; of a fence, its content; comments left out. */
+  /** Text after and below the label, up to the next label; content of a fence if there is one. Without comments. */
   value: string;
-  /** The same, never from a fence: what a decision may be read from. */
+  /** Like `value`, but never from a fence: decisions are read from this. */
   words: string;
-  /** Of its line. */
+  /** Start of its line. */
   start: number;
   valueStart: number;
-  /** End of the words on the label's own line, before a comment. */
+  /** End of the words on the label's line, before a comment. */
   wordsEnd: number;
 }
 
@@ -17,9 +17,9 @@ export const LABEL =
   /^ {0,3}(?:\*\*([A-Za-z][A-Za-z ]{0,30}):\*\*|\*\*([A-Za-z][A-Za-z ]{0,30})\*\*:|([Dd]ecision|DECISION|Notes|Reason|Always|Answer|Reviewed by|Reviewed at):)/;
 const FENCE = /^ {0,3}(?:(`{3,})[^`]*|(~{3,}).*)$/s;
 
-/** The labels of text[start, end), one scan over its lines. */
+/** Read the labels of text[start, end) in one pass. */
 export function readLabels(text: string, start: number, end: number): Label[] {
-  // `closed`: a comment or fence ends the words that an edit replaces.
+  // `closed`: a comment or fence ends the words that an edit may replace.
   const labels: (Label & {lines: string[]; fences: string[]; closed: boolean})[] = [];
   let fence: string | undefined;
   let comment = false;
@@ -70,7 +70,7 @@ export function readLabels(text: string, start: number, end: number): Label[] {
   }));
 }
 
-/** The mark of a fence that opens on this line. */
+/** Mark of a fence that opens on this line. */
 export function fenceOf(line: string): string | undefined {
   const found = FENCE.exec(line.trimEnd());
   return found?.[1] ?? found?.[2];
@@ -81,7 +81,7 @@ export function isClosingFence(line: string, fence: string): boolean {
   return run !== undefined && run[0] === fence[0] && run.length >= fence.length;
 }
 
-/** A fence's content if there is one, else the text, without the backticks around it. */
+/** Content of a fence if there is one, otherwise the text without surrounding backticks. */
 function labelValue(lines: readonly string[], fences: readonly string[]): string {
   if (fences.length > 0) return fences.join('\n');
   const text = lines.join('\n').trim();
@@ -92,9 +92,9 @@ function labelValue(lines: readonly string[], fences: readonly string[]): string
 interface Words {
   text: string;
   comments: string;
-  /** Where the words before the first comment end. */
+  /** End of the words before the first comment. */
   first: number;
-  /** A comment goes on in the next line. */
+  /** A comment continues on the next line. */
   open: boolean;
 }
 

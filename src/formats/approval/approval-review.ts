@@ -6,7 +6,7 @@ import {fenceOf, isClosingFence, LABEL, type Label, readLabels, withoutComments}
 
 export type Decision = 'approved' | 'rejected';
 
-/** What the person wrote under `## Review`. */
+/** Content of `## Review`. */
 export interface Review {
   decision: Decision | undefined;
   by: string | undefined;
@@ -14,11 +14,11 @@ export interface Review {
   notes: string | undefined;
   reason: string | undefined;
   always: boolean;
-  /** Of a question. */
+  /** Answer to a question. */
   answer: string | undefined;
 }
 
-/** The decision and what goes with it; what is unclear goes to `problems`, and decides nothing. */
+/** Read the review. Unclear decisions are added to `problems` and decide nothing. */
 export function readReview(text: string, section: Section, problems: Problem[]): Review {
   const labels = readLabels(text, section.bodyStart, section.end);
   const value = (name: string) => labels.find(label => label.name === name && label.words !== '')?.words;
@@ -64,8 +64,8 @@ export function readReview(text: string, section: Section, problems: Problem[]):
 const ENDS_ANSWER = ['decision', 'notes', 'reason', 'always', 'answer', 'reviewed by', 'reviewed at'];
 
 /**
- * The answers, as they were written: whatever stands between the label and the next one of the review, fences, comments
- * and other words in bold included. A label without asterisks ends one that began so; a decision ends any.
+ * Answers as written: all text between the label and the next review label, including fences, comments and bold words.
+ * A label without asterisks ends only an answer without asterisks; a decision ends any.
  */
 function readAnswers(text: string, labels: readonly Label[], end: number): {text: string; start: number}[] {
   const isBold = ({start, valueStart}: Label) => text.slice(start, valueStart).includes('**');
@@ -82,7 +82,7 @@ function readAnswers(text: string, labels: readonly Label[], end: number): {text
   });
 }
 
-/** Of `always`, in either place. */
+/** Value of `always`, on the page or in the queue. */
 export function isYes(words = ''): boolean {
   return /^(?:true|yes)$/i.test(words.trim());
 }
@@ -96,14 +96,14 @@ function unclear(place: Place, message: string): Problem {
   );
 }
 
-/** A line that begins like a decision, whatever stands around it; and one whose first word rejects. */
+/** Lines that begin like a decision, whatever is around it; and lines whose first word rejects. */
 const DECIDES = /^[^A-Za-z]*(?:x[^A-Za-z]+)?(?:(?:decision|verdict)[^A-Za-z]+)?(?:approved?|rejected?)(?![A-Za-z])/i;
 const REJECTS =
   /^[^A-Za-z]*(?:x[^A-Za-z]+)?(?:(?:[Dd]ecision|DECISION|[Vv]erdict)[^A-Za-z]+)?REJECT(?:ED)?(?![A-Za-z])/;
 
 /**
- * A decision written as a list item, a quote, code, a heading, in a comment or without its label was meant as one: say
- * so instead of waiting in silence. Notes may speak of approval, but not reject what the decision approves.
+ * Find a decision written as a list item, quote, code or heading, in a comment or without its label, to report it
+ * instead of waiting silently. Notes may mention approval, but must not reject what the decision approves.
  */
 function misplaced(
   text: string,
@@ -147,7 +147,7 @@ function misplaced(
         : !own && (!quoted ? DECIDES.test(start) : fence === undefined && approved && REJECTS.test(start));
     if (inComment || says) return {line, found: JSON.stringify(makeVisible(raw.trim().slice(0, 60)))};
   }
-  // All below it is code, and so is a decision there.
+  // Everything below an open fence is code, including a decision.
   if (fence !== undefined && decisions.size === 0) return {line: opened, found: 'a fence that is not closed'};
   return undefined;
 }

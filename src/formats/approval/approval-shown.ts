@@ -4,18 +4,15 @@ import {META, parseApproval} from './approval.ts';
 import {fenceBelow, setMeta} from './approval-edit.ts';
 import {readLabels} from './approval-labels.ts';
 
-/** The key under which a page says what it showed when it was made. */
+/** Metadata key for the hash of what a page showed when it was created. */
 const KEY = 'shown';
 
-/** A new page with a mark of all that a person may not change by changing it. */
+/** Add a hash of everything that a person may not edit. */
 export function withShownMark(page: string): string {
   return setMeta(page, KEY, markOf(page).mark);
 }
 
-/**
- * Why a yes on, or beside, this page does not say what is to be done: more of it was changed than the one text that may
- * be. Undefined: nothing else was, or it does not say what it showed.
- */
+/** Why an approval is ambiguous: more than the editable text changed. Undefined: it did not, or there is no hash. */
 export function strayEdit(page: string): string | undefined {
   const {meta} = parseApproval(page);
   if (meta[KEY] === undefined) return undefined;
@@ -29,7 +26,7 @@ export function strayEdit(page: string): string | undefined {
   return `was changed where that changes nothing: ${may}${fence}; undo the rest, or delete the page: it comes back as it was asked`;
 }
 
-/** Of all above `## Review` but what the daemon or the person may change; blank lines and line ends do not count. */
+/** Hash everything above `## Review` except editable parts; ignores blank lines and line ends. */
 function markOf(page: string): {mark: string; beside: boolean} {
   const {sections} = readOutline(page);
   const end = sections.findLast(({depth}) => depth <= 2)?.start ?? page.length;

@@ -3,17 +3,17 @@ import {fieldOf} from '../task/task.ts';
 import type {ApprovalItem} from './approval-item.ts';
 
 /**
- * What became of a request. `pending`: the daemon has taken no decision yet, whatever the box says. `withdrawn`: nobody
- * waits for it any more. `superseded`: what it was about has changed, so it was asked anew.
+ * State of a request. `pending`: the daemon has accepted no decision yet, whatever the box says. `withdrawn`: nobody
+ * waits for it any more. `superseded`: what it was about changed, so a new request was made.
  */
 export type ApprovalState = 'pending' | 'approved' | 'rejected' | 'expired' | 'withdrawn' | 'superseded';
 
-/** A request to go on beyond a limit. Its box alone decides, at once. */
+/** A request to exceed a limit. Its box alone decides, at once. */
 export function isBudget({type, id}: ApprovalItem): boolean {
   return type === 'budget' && id !== undefined;
 }
 
-/** Of a call: what the daemon has recorded, as long as the box agrees. A person may take an approval back. */
+/** The state recorded by the daemon, as long as the box agrees. A person may take an approval back. */
 export function approvalState(item: ApprovalItem): ApprovalState {
   const {decision, status} = item;
   if (isBudget(item)) return decision === 'rejected' && status === 'withdrawn' ? 'withdrawn' : (decision ?? 'pending');
@@ -30,17 +30,14 @@ export function approvalState(item: ApprovalItem): ApprovalState {
   }
 }
 
-/**
- * Not, if somebody wrote `status: approved` by hand, or changed what was approved after the daemon had taken it: then it
- * is looked at anew, in both places.
- */
+/** False if `status: approved` was written by hand, or what was approved changed later: then it is judged again. */
 export function isRecorded(item: ApprovalItem): boolean {
   const {status, decision, outcome, task} = item;
   if (status !== 'approved' || decision !== 'approved' || outcome !== undefined) return true;
   return fieldOf(task, 'taken') === takenMark({...item, edited: fieldOf(task, 'edited_digest')});
 }
 
-/** What the daemon writes beside a decision that it has taken: over all that it counts for. */
+/** Hash that the daemon writes beside an accepted decision, over everything that it covers. */
 export function takenMark(
   of: Pick<ApprovalItem, 'id' | 'digest' | 'command' | 'answer' | 'signature'> & {edited: string | undefined},
 ): string {
@@ -49,7 +46,7 @@ export function takenMark(
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** Of an id that is there twice: no wins over yes, and what is open over what is decided. */
+/** State of a duplicate id: rejection wins over approval, and pending over decided. */
 export function worseState(a: ApprovalState, b: ApprovalState): ApprovalState {
   const order = ['rejected', 'expired', 'pending', 'superseded', 'withdrawn', 'approved'] as const;
   return order.indexOf(a) <= order.indexOf(b) ? a : b;

@@ -5,8 +5,8 @@ import {readApprovalItems} from './approval-item.ts';
 import {approvalState} from './approval-state.ts';
 
 /**
- * The queue as it was merged, without yeses that the person's save does not have and that nobody has recorded: they
- * took them back, or saved a text from before. Either way they are asked again rather than taken at an old word.
+ * Remove approvals from a merged queue that the person's save lacks and that nobody has recorded. The person took them
+ * back or saved an old text; in either case, ask again.
  */
 export function withoutOldTicks(saved: string, merged: string): string {
   const theirs = new Map(readApprovalItems(parseTasks(saved)).items.map(item => [item.id, item]));

@@ -26,7 +26,7 @@ export interface ApprovalFile {
   id: string | undefined;
   /** The `key: value` lines under the title: agent, session, call, task, created, status, digest … */
   meta: Readonly<Record<string, string>>;
-  /** The labels of `## Proposed Action`: type, command, context, risk level … as they stand now, edits included. */
+  /** Labels of `## Proposed Action`: type, command, context, risk level … in their current state. */
   action: Readonly<Record<string, string>>;
   /** Undefined if the last section is not `## Review`. */
   review: Review | undefined;
@@ -36,7 +36,7 @@ export interface ApprovalFile {
 const TITLE = /^Approval Request:\s*(\S+)$/i;
 export const META = /^([a-z][a-z0-9_]*):[ \t]*(.*)$/;
 
-/** Must not throw. A decision is read from the last section alone, at the beginning of a line, outside fences and comments. */
+/** Must not throw. Reads a decision only from the last section, at the start of a line, outside fences and comments. */
 export function parseApproval(text: string): ApprovalFile {
   const {sections} = readOutline(text);
   const problems: Problem[] = [];
@@ -83,7 +83,7 @@ export function parseApproval(text: string): ApprovalFile {
   };
 }
 
-/** What runs is what stands under its label, so each label stands once. */
+/** Labels must be unique, because what runs is the text under its label. */
 function doubled(text: string, labels: readonly Label[]): Problem[] {
   const seen = new Set<string>();
   const again = labels.find(({name}) => seen.size === seen.add(name).size);

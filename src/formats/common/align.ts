@@ -1,18 +1,18 @@
-/** Which thing of one list became which of another: for each the index in the other list, or -1. */
+/** Matches between two lists: the index in the other list, or -1. */
 export interface Match {
-  /** Of each `from`, its index in `to`. */
+  /** For each `from`, its index in `to`. */
   to: Int32Array;
-  /** Of each `to`, its index in `from`. */
+  /** For each `to`, its index in `from`. */
   from: Int32Array;
 }
 
-/** One way of telling that two things are the same; things without a key are left alone. */
+/** A criterion for equality; items without a key are skipped. */
 export interface Pass {
   from(index: number): string | undefined;
   to(index: number): string | undefined;
-  /** Only within the same gap between things matched already. */
+  /** Match only within the same gap between matched items. */
   gaps?: boolean;
-  /** Only where both sides have as many of a key. Otherwise the first goes with the first, and so on. */
+  /** Match only keys that occur equally often on both sides. Otherwise match first with first, and so on. */
   even?: boolean;
   like?(from: number, to: number): boolean;
 }
@@ -21,7 +21,7 @@ export function noMatch(from: number, to: number): Match {
   return {to: new Int32Array(from).fill(-1), from: new Int32Array(to).fill(-1)};
 }
 
-/** Match what this pass can, among what is not matched yet. Time is linear but for the gaps' n log n. */
+/** Match unmatched items by this pass. Linear time, or n log n with gaps. */
 export function align(match: Match, pass: Pass): void {
   if (!match.to.includes(-1) || !match.from.includes(-1)) return;
   const gaps = pass.gaps ? gapsOf(match) : undefined;
@@ -48,7 +48,7 @@ export function align(match: Match, pass: Pass): void {
   }
 }
 
-/** Match what stands unchanged at the beginning and at the end. */
+/** Match equal items at the beginning and at the end. */
 export function alignEnds(match: Match, same: (from: number, to: number) => boolean): void {
   const [from, to] = [match.to.length, match.from.length];
   const shorter = Math.min(from, to);
@@ -63,7 +63,7 @@ function link(match: Match, from: number, to: number): void {
   match.from[to] = from;
 }
 
-/** Of each thing, how many of those that kept their order stand before it. */
+/** For each item, the number of unmoved items before it. */
 function gapsOf(match: Match): {from: Int32Array; to: Int32Array} {
   const kept = inOrder(match.to);
   const gaps = {from: new Int32Array(match.to.length), to: new Int32Array(match.from.length)};
@@ -77,7 +77,7 @@ function gapsOf(match: Match): {from: Int32Array; to: Int32Array} {
   return gaps;
 }
 
-/** Indices of a longest run of ascending values, -1 left out: what was not moved. */
+/** Indices of a longest increasing subsequence, ignoring -1: items that were not moved. */
 export function inOrder(values: Int32Array): number[] {
   const tops: number[] = [];
   const before = new Int32Array(values.length).fill(-1);

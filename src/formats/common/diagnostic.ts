@@ -1,16 +1,15 @@
 import {type Code, codes, exit, type Severity, UserError} from './errors.ts';
 
-/** One thing wrong with one place of one file. `line` and `column` count from 1, columns in UTF-16 units as editors do. */
+/** A problem at a place in a file. `line` and `column` count from 1, columns in UTF-16 units as in editors. */
 export interface Problem {
   code: Code;
   severity: Severity;
-  /** Path within the home; filled in by whoever knows it. */
+  /** Path within the home; filled in by the caller. */
   file: string;
   line: number;
   column: number;
   /** What was expected and what was found. */
   message: string;
-  /** What to do about it. */
   hint: string;
 }
 
@@ -27,10 +26,10 @@ export function hasErrors(problems: readonly Problem[]): boolean {
   return problems.some(p => p.severity === 'error');
 }
 
-/** Codes of what concerns a single request: that one is not acted on, the others of the file are. */
+/** Codes that concern a single request: only that request is skipped, not the whole file. */
 const ofOneRequest: ReadonlySet<Code> = new Set<Code>(['UNCLEAR_DECISION', 'DECISIONS_DIFFER']);
 
-/** Whether a file is not to be acted on, nor edited. */
+/** Whether a file must not be used or edited. */
 export function blocks(problems: readonly Problem[]): boolean {
   return problems.some(isBlocking);
 }
@@ -39,7 +38,7 @@ function isBlocking({severity, code}: Problem): boolean {
   return severity === 'error' && !ofOneRequest.has(code);
 }
 
-/** Edits go through here: a file with errors is not edited. */
+/** Throws if the file has errors; every edit calls this first. */
 export function refuseErrors(problems: readonly Problem[]): void {
   const wrong = problems.find(isBlocking);
   if (wrong)
@@ -50,18 +49,17 @@ export function refuseErrors(problems: readonly Problem[]): void {
     );
 }
 
-/** The same problems, said of `file`. */
 export function inFile(file: string, problems: readonly Problem[]): Problem[] {
   return problems.map(p => ({...p, file}));
 }
 
-/** Order of a compiler's output: by file, then by place. */
+/** Compiler order: by file, then by place. */
 export function byPlace(a: Problem, b: Problem): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return a.line - b.line || a.column - b.column || (a.code < b.code ? -1 : a.code > b.code ? 1 : 0);
 }
 
-/** The known word nearest to `word`, if near enough to be a slip of the fingers. */
+/** The known word nearest to `word`, if near enough to be a typo. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = word.length > 4 ? 3 : 2;
@@ -76,7 +74,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** Edits (a swap of neighbours counts one) from a to b, or `limit` if at least that many. */
+/** Edit distance with transpositions, or `limit` if at least that. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit || a.length > 64) return limit;
   let before: number[] = [];

@@ -1,7 +1,4 @@
-/**
- * The closed set of diagnostic codes: a code never changes its meaning, and each has a fixture that shows it
- * (test/fixtures/problems). `error` keeps a file from being acted on; `warning` only informs.
- */
+/** Diagnostic codes; their meaning never changes. `error` keeps a file from being used, `warning` only informs. */
 export const codes = {
   // any file
   NOT_UTF8: 'error',
@@ -76,10 +73,9 @@ export const codes = {
 export type Code = keyof typeof codes;
 export type Severity = 'error' | 'warning';
 
-/** Exit codes of every command (FORMATS, Commands). */
 export const exit = {done: 0, failed: 1, usage: 2, waiting: 3, badFile: 4, daemon: 5} as const;
 
-/** A failure to tell the person in one sentence, without a stack trace: wrong usage, no home, a refused edit. */
+/** An error to report in one sentence, without a stack trace: wrong usage, no home, a refused edit. */
 export class UserError extends Error {
   override readonly name = 'UserError';
   readonly exitCode: number;

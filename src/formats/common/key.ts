@@ -1,4 +1,4 @@
-/** What a file of the home is, by its path alone. */
+/** Kinds of files in the home, determined by path alone. */
 export const kinds = [
   'settings',
   'policy',
@@ -33,18 +33,18 @@ const endings: readonly {kind: Kind; folder: string; ending: string}[] = [
   {kind: 'conflict', folder: 'conflicts/', ending: ''},
 ];
 
-/** Folders in which files of the home live. */
+/** Top-level folders with files of the home. */
 export const folders: readonly string[] = [...new Set(endings.map(e => e.folder.slice(0, e.folder.indexOf('/'))))];
 
-/** Which times of the schedules are dealt with. */
+/** Handled times of schedules. */
 export const SLOTS_FILE = 'state/schedules.yaml';
 
-/** Kinds whose changes the journal records; inboxes are raw input, and each delivered line is in a session. */
+/** Kinds whose changes the journal records. Inboxes are raw input, and each delivered line is in a session. */
 export function isJournalled(kind: Kind): boolean {
   return kind !== 'inbox' && kind !== 'rejected';
 }
 
-/** What editors and tools leave beside the file they write: never data. */
+/** Temporary files of editors and tools. */
 export function isLeftover(name: string): boolean {
   return (
     name.startsWith('.') ||
@@ -58,7 +58,7 @@ export function isLeftover(name: string): boolean {
   );
 }
 
-/** `path` is relative to the home, with "/". Undefined: none of our business. */
+/** `path` is relative to the home, with "/". Undefined: not a file of ours. */
 export function kindOf(path: string): Kind | undefined {
   if (path === 'agentdir.yaml') return 'settings';
   if (path === 'allowlist.yaml') return 'policy';
@@ -66,9 +66,9 @@ export function kindOf(path: string): Kind | undefined {
   if (!found) return undefined;
   const {kind, folder, ending} = found;
   if (path.startsWith('.', folder.length) || path.includes('/.', folder.length)) return undefined;
-  // What has one of our endings can only be told for a leftover by how it begins.
+  // With one of our endings, only the start of the name can mark a temporary file.
   if (ending === '' ? isLeftover(nameOf(path)) : path.includes('~') && nameOf(path).startsWith('~')) return undefined;
-  // Inboxes have no subfolders but inbox/rejected/, which holds what was set aside.
+  // Inboxes have no subfolders except inbox/rejected/.
   return !isJournalled(kind) && path.includes('/', folder.length) ? undefined : kind;
 }
 
@@ -88,22 +88,22 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** The file name without its ending: the id of what it holds. */
+/** File name without its ending: the id of its content. */
 export function stemOf(path: string): string {
   const name = nameOf(path);
   const found = layoutOf(path);
   return found && found.kind !== 'channel' && found.ending !== '' ? name.slice(0, -found.ending.length) : name;
 }
 
-/** A segment holds older messages of another session file. */
+/** Whether a file holds older messages of another session file. */
 export function isSegment(path: string): boolean {
   return path.startsWith('sessions/archive/') && /\.\d+$/.test(stemOf(path));
 }
 
-/** Kinds whose ids are unique in the home, whatever folder they are filed in. */
+/** Kinds whose ids are unique in the home, in whatever folder. */
 const byId: ReadonlySet<Kind> = new Set(['template', 'session', 'approval']);
 
-/** The name of a thing to look at: `session/planner-001-abc123`, `tasks/redis-check`. All that a queue ever holds. */
+/** Queue key of a file: `session/planner-001-abc123`, `tasks/redis-check`. */
 export function keyOf(path: string): string | undefined {
   const kind = kindOf(path);
   if (!kind) return undefined;

@@ -1,6 +1,6 @@
 import type {Place} from './diagnostic.ts';
 
-/** Offsets at which the lines of a text start, a BOM left out. A line ends with "\n"; "\r" before it belongs to the line end. */
+/** Start offsets of all lines, after a BOM. A line ends with "\n"; a "\r" before it belongs to the line end. */
 export function lineStarts(text: string): number[] {
   const starts = [text.charCodeAt(0) === 0xfeff ? 1 : 0];
   for (let i = text.indexOf('\n'); i !== -1; i = text.indexOf('\n', i + 1)) starts.push(i + 1);
@@ -18,7 +18,7 @@ export function placeAt(starts: readonly number[], offset: number): Place {
   return {line: low + 1, column: Math.max(1, offset - (starts[low] ?? 0) + 1)};
 }
 
-/** The same for an offset in the first lines of a text, without going through the rest of it. */
+/** Like `placeAt` for an offset near the start, without scanning the rest of the text. */
 export function placeNear(text: string, offset: number): Place {
   let start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   let line = 1;
@@ -29,20 +29,19 @@ export function placeNear(text: string, offset: number): Place {
   return {line, column: Math.max(1, offset - start + 1)};
 }
 
-/** The line end of the first line, "\n" for a text without any. */
+/** Line end of the first line; "\n" if there is none. */
 export function lineEnd(text: string): '\n' | '\r\n' {
   const first = text.indexOf('\n');
   return first > 0 && text.charCodeAt(first - 1) === 13 ? '\r\n' : '\n';
 }
 
-/** Replace text[start, end) with `insert`. */
 export interface Splice {
   start: number;
   end: number;
   insert: string;
 }
 
-/** Splices are given in any order and must not overlap; two insertions at one place keep their order. */
+/** Splices may be in any order but must not overlap; insertions at the same place keep their order. */
 export function splice(text: string, splices: readonly Splice[]): string {
   const ordered = [...splices].sort((a, b) => a.start - b.start || a.end - b.end);
   let out = '';
@@ -55,7 +54,7 @@ export function splice(text: string, splices: readonly Splice[]): string {
   return out + text.slice(at);
 }
 
-/** Like `text.startsWith(start, at)`, and ten times as fast with long texts: V8 compares slices by memcmp. */
+/** Like `text.startsWith(start, at)`, but ten times as fast for long texts: V8 compares slices by memcmp. */
 export function startsWithText(text: string, start: string, at = 0): boolean {
   return text.slice(at, at + start.length) === start;
 }

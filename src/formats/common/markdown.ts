@@ -3,7 +3,7 @@ import remarkParse from 'remark-parse';
 import {unified} from 'unified';
 import {headingText} from './task-lines.ts';
 
-/** A heading and what stands under it, up to the next heading of the same or a higher level. Offsets into the text. */
+/** A heading and its content, up to the next heading of the same or a higher level. Offsets into the text. */
 export interface Section {
   depth: number;
   title: string;
@@ -14,7 +14,7 @@ export interface Section {
 }
 
 export interface Outline {
-  /** The YAML between the `---` lines at the top. */
+  /** YAML between the `---` lines at the top. */
   front: {start: number; end: number; bodyStart: number} | undefined;
   sections: Section[];
 }
@@ -22,8 +22,8 @@ export interface Outline {
 const FRONT = /^\ufeff?---[ \t]*\r?\n/;
 
 /**
- * The headings of a text, none of those in fences, comments or front matter. A line scanner, because remark's time is
- * far worse than linear on hostile text (64 KB of "1. " take a minute); remark reads the sections that have structure.
+ * Headings of a text, except those in fences, comments or front matter. A line scanner, because remark takes far more
+ * than linear time on hostile text (64 KB of "1. " take a minute); remark reads only sections with structure.
  */
 export function readOutline(text: string): Outline {
   const sections: Section[] = [];
@@ -95,7 +95,7 @@ function readFront(text: string): Outline['front'] {
 
 const processor = unified().use(remarkParse);
 
-/** The blocks of a short section; undefined if it is longer or deeper than anyone writes by hand. */
+/** Blocks of a short section; undefined if it is longer or deeper than people write by hand. */
 export function readBlocks(text: string): RootContent[] | undefined {
   if (text.length > 32_768) return undefined;
   let items = 0;
@@ -107,7 +107,7 @@ export function readBlocks(text: string): RootContent[] | undefined {
   return (processor.parse(text) as Root).children;
 }
 
-/** The text of a node as a reader sees it, without comments. */
+/** Text of a node as a reader sees it, without comments. */
 export function plainText(node: Nodes): string {
   if (node.type === 'html') return '';
   if ('value' in node) return node.value;
@@ -115,7 +115,7 @@ export function plainText(node: Nodes): string {
   return 'children' in node ? node.children.map(child => plainText(child)).join('') : '';
 }
 
-/** A fence that nothing in `content` can close. */
+/** Fence `content` so that nothing in it can close the fence. */
 export function fenced(content: string, language = ''): string {
   let longest = 2;
   for (const run of content.match(/`+/g) ?? []) longest = Math.max(longest, run.length);

@@ -1,4 +1,4 @@
-// What single lines of a task file mean: columns, keys, notes, fences, blocks.
+// Lexical rules for single lines of a task file: columns, keys, notes, fences, blocks.
 
 /** `- TIME @who: text` */
 export const NOTE = /^-\s+(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)\s+@([A-Za-z0-9][A-Za-z0-9._/@-]*):\s?(.*)$/s;
@@ -7,7 +7,7 @@ export function isNoteLine(line: string): boolean {
   return NOTE.test(line);
 }
 
-/** The colon after a key that begins at `at`, or -1. */
+/** Index of the colon after a key that begins at `at`, or -1. */
 export function keyEnd(text: string, at: number, end: number): number {
   let i = at;
   for (; i < end; i++) {
@@ -19,7 +19,7 @@ export function keyEnd(text: string, at: number, end: number): number {
   return i + 1 >= end || text.charCodeAt(i + 1) <= 32 ? i : -1;
 }
 
-/** The text of a heading without the #s that may close it. */
+/** Text of a heading without closing #s. */
 export function headingText(text: string): string {
   const trimmed = text.trim();
   let end = trimmed.length;
@@ -28,7 +28,7 @@ export function headingText(text: string): string {
   return end === 0 || trimmed.charCodeAt(end - 1) <= 32 ? trimmed.slice(0, end).trimEnd() : trimmed;
 }
 
-/** A thematic break: three dashes or more and nothing else. */
+/** A thematic break: three or more dashes and nothing else. */
 export function isRule(text: string, at: number, end: number): boolean {
   let dashes = 0;
   for (let i = at; i < end; i++) {
@@ -39,15 +39,15 @@ export function isRule(text: string, at: number, end: number): boolean {
   return dashes >= 3;
 }
 
-/** Other bullets, numbers, or a dash without its space, before a box. */
+/** Other bullets, numbers, or a dash without a space, before a box. */
 const LOOKALIKE = /^(?:[*+]\s+|-|\d{1,4}[.)]\s+)\[[ _/xX!-]?\](?:\s|$)/;
 
-/** Whether a task was perhaps meant. */
+/** Whether a line was perhaps meant as a task. */
 export function isLookalike(text: string, at: number, end: number): boolean {
   return LOOKALIKE.test(text.slice(at, Math.min(end, at + 12)));
 }
 
-/** What a code fence that opens at `from` is made of; undefined if there is none. */
+/** Mark of a code fence that opens at `from`; undefined if there is none. */
 export function fenceMark(text: string, from: number, end: number): string | undefined {
   const char = text[from] ?? '';
   let at = from;
@@ -73,7 +73,7 @@ export function columnOf(line: string): number {
   return column;
 }
 
-/** Drop white space up to `column`; a line of white space alone becomes empty beyond it. */
+/** Remove white space up to `column`. */
 export function dedent(line: string, column: number): string {
   let at = 0;
   for (let width = 0; at < line.length && width < column; at++) {

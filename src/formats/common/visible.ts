@@ -1,7 +1,6 @@
 /**
- * Code points that hide, reorder or break text where a person reads it: controls (but tab and newline), soft hyphen,
- * zero-width, bidi, variation selectors, fillers, tags, lone surrogates. Nothing an agent wrote carries them raw to
- * the place where a person decides.
+ * Code points that hide, reorder or break text: controls (except tab and newline), soft hyphen, zero-width, bidi,
+ * variation selectors, fillers, tags, lone surrogates. Where a person decides, no text of an agent contains them raw.
  */
 function isHidden(code: number): boolean {
   if (code < 0x20) return code !== 0x09 && code !== 0x0a;
@@ -19,15 +18,12 @@ function isHidden(code: number): boolean {
   return code >= 0xe0000 && code <= 0xe0fff;
 }
 
-/** Joiners, variation selectors and soft hyphens are part of ordinary writing and emoji: harmless in a file. */
+/** Joiners, variation selectors and soft hyphens are part of ordinary text and emoji: harmless in a file. */
 function isOrdinary(code: number): boolean {
   return code === 0x200c || code === 0x200d || (code >= 0xfe00 && code <= 0xfe0f) || code === 0xad;
 }
 
-/**
- * The same text with hidden characters written out, `⟨U+202E⟩`, so that what is read is what is there. `all` also
- * writes out the ordinary ones: where a person decides, nothing at all is hidden.
- */
+/** Write hidden characters as `⟨U+202E⟩`. `all` includes ordinary ones: where a person decides, nothing is hidden. */
 export function makeVisible(text: string, all = true): string {
   let out = '';
   let from = 0;
@@ -45,10 +41,7 @@ export function makeVisible(text: string, all = true): string {
 
 const WRITTEN_OUT = /⟨U\+([0-9A-F]{4,6})⟩/g;
 
-/**
- * Undoes `makeVisible` on a text that was made from `original` and then edited. Undefined: `original` itself has such
- * words, so that nobody can tell which of them are characters.
- */
+/** Undo `makeVisible` on an edited text. Undefined: `original` itself has such sequences, so they are ambiguous. */
 export function hideAgain(text: string, original: string): string | undefined {
   if (makeVisible(original) === original) return text;
   if (original.search(WRITTEN_OUT) !== -1) return undefined;
@@ -58,12 +51,12 @@ export function hideAgain(text: string, original: string): string | undefined {
   });
 }
 
-/** The same for a text that must stay on one line: tabs and newlines, too. */
+/** Like `makeVisible`, for a single line: also writes out tabs and newlines. */
 export function visibleLine(text: string): string {
   return makeVisible(text).replaceAll('\t', '⟨U+0009⟩').replaceAll('\n', '⟨U+000A⟩');
 }
 
-/** Has characters that a text file must carry escaped: they would be lost, or move what stands around them. */
+/** Whether a text has characters that must be escaped in a file, because they would be lost or move other text. */
 export function needsEscape(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.codePointAt(i) ?? 0;
@@ -73,7 +66,7 @@ export function needsEscape(text: string): boolean {
   return false;
 }
 
-/** JSON (or YAML whose hidden characters are all within double quotes) with those characters as \uXXXX. */
+/** Escape hidden characters as \uXXXX in JSON, or in YAML with hidden characters only within double quotes. */
 export function escapeHidden(json: string): string {
   if (!needsEscape(json)) return json;
   let out = '';
@@ -85,7 +78,7 @@ export function escapeHidden(json: string): string {
   return out;
 }
 
-/** A JSON string with every hidden character as \uXXXX, ordinary ones included. */
+/** JSON string with every hidden character as \uXXXX, including ordinary ones. */
 export function escapeAll(text: string): string {
   let out = '';
   for (const point of JSON.stringify(text)) {

@@ -1,6 +1,7 @@
 import {parseApproval} from '../approval/approval.ts';
 import {hasErrors} from '../common/diagnostic.ts';
 import type {Kind} from '../common/key.ts';
+import {isMap} from '../common/values.ts';
 import {makeVisible} from '../common/visible.ts';
 import {cutText} from '../session/session.ts';
 import {type Box, fieldOf, stateOfBox, type Task, type TaskFile, type TaskState} from '../task/task.ts';
@@ -8,34 +9,31 @@ import {matchTasks} from '../task/task-match.ts';
 import {parseTasks} from '../task/task-parse.ts';
 import {readQuickly} from '../yaml/yaml-quick.ts';
 import {type TaskChanges, taskChanges} from './merge-task-changes.ts';
-import {isMap} from './merge-values.ts';
 import {type MessagePart, matchMessages} from './message-match.ts';
 
 export interface EditWords {
-  /** In a few words, for a commit's subject. */
+  /** Short description for a commit subject. */
   words: string;
-  /** Ids of tasks, or of requests in the queue, that it touched, at most 20. */
+  /** Ids of affected tasks or requests, at most 20. */
   tasks: string[];
 }
 
 const MOST_TASKS = 20;
 
-/** A session's text, cut at its messages. */
+/** A session's text, split at its messages. */
 export interface CutSession {
   head: string;
   foot: string;
   items: readonly {text: string}[];
 }
 
-/** How a text is read: callers that have parsed it already need not parse it again. */
+/** Parsers; callers pass their own to reuse results. */
 export interface EditReaders {
   tasksIn: (text: string) => TaskFile;
   cutIn: (text: string) => CutSession | undefined;
 }
 
-/**
- * What a person's edit did; 'edited' if it is not clear. `queue`: of approvals. Must not throw, whatever the texts are.
- */
+/** Describe a person's edit; 'edited' if unclear. `queue`: the file is the approval queue. Must not throw. */
 export function describeEdit(
   kind: Kind,
   before: string | undefined,
@@ -49,7 +47,7 @@ export function describeEdit(
     if (kind === 'session') return {words: sessionEdit(before, now, cutIn) || 'edited', tasks: []};
     if (kind === 'approval') return {words: approvalEdit(before, now), tasks: []};
   } catch {
-    // A text with errors says nothing about what was meant.
+    // A text with errors does not show what was meant.
   }
   return {words: 'edited', tasks: []};
 }
@@ -105,7 +103,7 @@ function tasksEdit(before: TaskFile, now: TaskFile, queue: boolean): EditWords {
   return {words: few(words), tasks: [...new Set(ids)].slice(0, MOST_TASKS)};
 }
 
-/** Whoever reads of a request finds it by its id. */
+/** Requests are referred to by id. */
 function nameOf(task: Task | undefined, queue: boolean): string {
   const id = queue && task ? fieldOf(task, 'id') : undefined;
   return id === undefined ? `"${short(task?.title ?? '')}"` : short(id);
@@ -129,7 +127,7 @@ function sessionEdit(before: string, now: string, cutIn: EditReaders['cutIn']): 
   const words: string[] = [];
   if (was.status !== is.status && typeof is.status === 'string') words.push(`status ${short(is.status)}`);
   if (!cut) return few(words);
-  // Most edits add to the end of a conversation, which may be long.
+  // Most edits append to a conversation, which may be long.
   let same = 0;
   while (same < cut.items.length && old?.items[same]?.text === cut.items[same]?.text) same++;
   const [from, to] = [parts(old?.items.slice(same) ?? []), parts(cut.items.slice(same))];
@@ -177,7 +175,7 @@ function plural(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }
 
-/** What fits a subject line. */
+/** Limit to what fits a subject line. */
 function few(words: readonly string[]): string {
   if (words.length === 0) return 'edited';
   return words.length > 2 ? `${words.slice(0, 2).join(', ')} and more` : words.join(', ');

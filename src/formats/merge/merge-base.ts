@@ -4,10 +4,7 @@ import {parseTasks} from '../task/task-parse.ts';
 import {countEach, lastingKey, lastingKeyButBoxes, lastingKeysIn, OPEN_BOX, SET_BOX} from './merge-lasting.ts';
 import {lastingFields} from './merge-task-changes.ts';
 
-/**
- * Which of `versions` (newest first, the last known at 0) the person's text was made from. `byPerson` tells which of them a
- * person saved.
- */
+/** Index of the version that the person's text was made from. `versions`: newest first; `byPerson`: who saved each. */
 export function findMergeBase(
   kind: Kind,
   versions: readonly string[],
@@ -37,7 +34,7 @@ export function findMergeBase(
       ? withoutOthers(versions[index] as string, has)
       : {text: versions[index] as string, gone: 0};
     const changed = gone + changedLines(lines, text, least + 1);
-    // Of two sessions as near, the older: what the newer has beside it was written by somebody else.
+    // Of equally near session versions take the older: somebody else wrote what the newer has in addition.
     if (changed > least || (changed === least && kind !== 'session')) continue;
     least = changed;
     best = index;
@@ -45,7 +42,7 @@ export function findMergeBase(
   return best;
 }
 
-/** The version with the fewest other lines, the newest of those that are as near. */
+/** The version with the fewest different lines; the newest of several. */
 export function nearestVersion(versions: readonly string[], person: string): number {
   const lines = countEach(person.split('\n'));
   let [best, least] = [0, Number.POSITIVE_INFINITY];
@@ -58,9 +55,9 @@ export function nearestVersion(versions: readonly string[], person: string): num
 }
 
 /**
- * Whoever saves has changed something, so a text that is just like an older version was made from another: a box was set, set
- * back and set again. The saves of the person's since then, if it has all that must last of them; what it lacks of one they had
- * seen, so it is from an older buffer after all.
+ * A save always changes something, so a text equal to an older version was made from another version: a box was set,
+ * reset and set again. Returns the person's saves since then, if the text has everything lasting of these. If it lacks
+ * something that the person had seen, it comes from an older buffer after all.
  */
 function ownBuffers(versions: readonly string[], person: string, byPerson: readonly boolean[]): number[] {
   const same = versions.indexOf(person);
@@ -72,7 +69,7 @@ function ownBuffers(versions: readonly string[], person: string, byPerson: reado
   return own.every(i => hasAll(versions[i] as string)) ? own : [];
 }
 
-/** A task that is gone is one change, however many lines it had: else a version in which it was shorter seems nearer. */
+/** Count a deleted task as one change: otherwise versions where it was shorter would seem nearer. */
 function withoutOthers(version: string, ids: ReadonlySet<string | undefined>): {text: string; gone: number} {
   let [text, at, gone] = ['', 0, 0];
   for (const task of parseTasks(version).tasks) {
@@ -85,17 +82,14 @@ function withoutOthers(version: string, ids: ReadonlySet<string | undefined>): {
   return {text: text + version.slice(at), gone};
 }
 
-/**
- * A text that has an id, a time or a note which a version brought in cannot be from before that version. The oldest
- * version it can be from.
- */
+/** The oldest possible base: a text with an id, time or note that a version introduced cannot be older than it. */
 function oldestBase(kind: Kind, versions: readonly string[], person: string): number {
   const keyOf = lastingKey[kind];
   if (!keyOf) return versions.length;
   const has = new Set(lastingKeysIn(person, keyOf));
   const known = new Set<string>();
   let oldest = versions.length;
-  // From the oldest on: a stale save may have dropped a key that was merged in again after it.
+  // Start at the oldest: a stale save may have dropped a key that was merged in again later.
   for (let i = versions.length - 1; i >= 0; i--) {
     for (const key of lastingKeysIn(versions[i] as string, keyOf)) {
       if (key.startsWith('[') || known.has(key)) continue;
@@ -107,8 +101,8 @@ function oldestBase(kind: Kind, versions: readonly string[], person: string): nu
 }
 
 /**
- * The same of task files and what a person wrote: a text that has a line which a save of theirs brought in cannot be from
- * before that save. Boxes are set by anybody.
+ * Like `oldestBase`, for lines in task files that a person's save introduced: the text cannot be older than that save.
+ * Boxes do not count, because anybody sets them.
  */
 function oldestOwn(kind: Kind, versions: readonly string[], person: string, byPerson: readonly boolean[]): number {
   if (kind !== 'tasks') return versions.length;
@@ -116,20 +110,20 @@ function oldestOwn(kind: Kind, versions: readonly string[], person: string, byPe
     person.split('\n').filter(line => line.trim() !== '' && !SET_BOX.test(line) && !OPEN_BOX.test(line)),
   );
   let oldest = versions.length;
-  // A line counts for the version that brought it in, so each is looked at until it is found.
+  // A line counts for the version that introduced it, so look for each only until it is found.
   for (let i = versions.length - 1; i >= 0; i--)
     for (const line of (versions[i] as string).split('\n')) if (has.delete(line) && byPerson[i] === true) oldest = i;
   return oldest;
 }
 
-/** `updated:` above the messages, without its quotes. */
+/** `updated:` above the messages, without quotes. */
 function updatedOf(text: string): string | undefined {
   const end = text.startsWith('messages:') ? 0 : text.indexOf('\nmessages:');
   const head = end === -1 ? text : text.slice(0, end + 1);
   return /^\ufeff?updated:[ \t]+["']?([^\s"'#]+)/m.exec(head)?.[1];
 }
 
-/** Lines that only one of the two has, wherever they stand; `most` if at least that many. */
+/** Number of lines that only one of the two has, in any order; `most` if at least that many. */
 function changedLines(lines: ReadonlyMap<string, number>, version: string, most: number): number {
   const left = new Map(lines);
   let changed = 0;
@@ -143,9 +137,9 @@ function changedLines(lines: ReadonlyMap<string, number>, version: string, most:
 }
 
 /**
- * Whether `now` may have been made from an older version than the person's last save: something of a task that both
- * have is not as it is in `before`, the last known version. If only whole tasks are gone, the person removed them. A
- * session names the version it was made from, so there it is never ruled out.
+ * Whether `now` may be based on an older version than the person's last save: something of a task in both differs from
+ * `before`, the last known version. If only whole tasks are gone, the person removed them. Always true for sessions,
+ * which name their base.
  */
 export function mayBeOlder(kind: Kind, before: string, now: string): boolean {
   if (kind !== 'tasks') return true;

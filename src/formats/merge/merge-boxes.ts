@@ -3,8 +3,8 @@ import {parseTasks} from '../task/task-parse.ts';
 import {countEach, lastingKeyButBoxes, lastingKeysIn} from './merge-lasting.ts';
 
 /**
- * Whether nothing of `versions[0]` is gone from the person's text but boxes that a person had set last: those are theirs
- * to set again, though the text may then be one that was there before. `byPerson` tells who made each version.
+ * Whether the person's text lacks nothing of `versions[0]` except boxes that a person had set last. These are the
+ * person's to reset, even if the text then equals an earlier version. `byPerson`: who made each version.
  */
 export function onlyResets(versions: readonly string[], byPerson: readonly boolean[], person: string): boolean {
   const [last = ''] = versions;
@@ -19,8 +19,8 @@ export function onlyResets(versions: readonly string[], byPerson: readonly boole
 }
 
 /**
- * Boxes that persons set since the oldest of these versions, in words: a save that is just like that one and has them as
- * they were may mean it, or may be an old buffer with nothing new in it.
+ * Describe boxes that people set since the oldest of these versions. A save equal to that version may reset them on
+ * purpose, or be an old buffer with nothing new.
  */
 export function resetsIn(versions: readonly string[], byPerson: readonly boolean[]): string[] {
   const history = versions.map(statesIn);
@@ -34,7 +34,7 @@ export function resetsIn(versions: readonly string[], byPerson: readonly boolean
   });
 }
 
-/** Whether a person gave a task the state that it has in the newest of these versions. */
+/** Whether a person set the task's state in the newest version. */
 function setByPerson(
   history: readonly ReadonlyMap<string, string>[],
   byPerson: readonly boolean[],
@@ -45,7 +45,7 @@ function setByPerson(
   return before > 0 && byPerson[before - 1] === true;
 }
 
-/** By id, or by title where there is none. */
+/** Task states by id, or by title without one. */
 function statesIn(text: string): Map<string, string> {
   return new Map(parseTasks(text).tasks.map(task => [fieldOf(task, 'id') ?? `"${task.title}`, task.state]));
 }

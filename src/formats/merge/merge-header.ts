@@ -1,14 +1,15 @@
 import {isDeepStrictEqual} from 'node:util';
 import {hasErrors, type Problem} from '../common/diagnostic.ts';
 import {UserError} from '../common/errors.ts';
+import {isMap} from '../common/values.ts';
 import type {CutSessionText} from '../session/session.ts';
 import {headerSchema} from '../session/session-schema.ts';
 import {validateValue} from '../yaml/validate.ts';
 import {readYaml} from '../yaml/yaml-source.ts';
 import {mergeLines} from './merge-lines.ts';
-import {isMap, settleValues, setValues, type ValueChange, valueChanges} from './merge-values.ts';
+import {settleValues, setValues, type ValueChange, valueChanges} from './merge-values.ts';
 
-/** The keys of the session itself. Throws if they have an error. */
+/** Header keys of a session. Throws on errors. */
 function headerOf(head: string, foot: string): Record<string, unknown> {
   const source = readYaml(head + foot);
   const value = source.value;
@@ -18,7 +19,6 @@ function headerOf(head: string, foot: string): Record<string, unknown> {
   return header;
 }
 
-/** Throws if there is an error among them. */
 export function throwOnErrors(problems: readonly Problem[]): void {
   if (hasErrors(problems)) throw new UserError('a part has errors');
 }
@@ -39,7 +39,7 @@ export function mergeHeads(
     () => false,
     words => conflicts.push(words),
   );
-  // It names the version an editor started from: the merged text is no older than the daemon's.
+  // `updated` names the base of an editor's buffer: the merged text is no older than the daemon's.
   if (own.updated !== now.updated && now.updated !== undefined)
     settled.push({path: ['updated'], was: own.updated, now: now.updated});
   const merged = setHeader(head, foot, settled);
@@ -48,7 +48,7 @@ export function mergeHeads(
   return otherLines(b, p, d, merged, settled, conflicts);
 }
 
-/** Comments, or keys below the messages, were changed too, by hand: they are merged line by line. */
+/** Comments, or keys below the messages, were changed by hand too: merge line by line. */
 function otherLines(
   b: CutSessionText,
   p: CutSessionText,
@@ -82,7 +82,7 @@ function commentsOf({head, foot}: CutSessionText): string {
   );
 }
 
-/** Keys that stand below the messages are set there; new ones go above. */
+/** Set keys below the messages there; add new ones above. */
 function setHeader(head: string, foot: string, changes: readonly ValueChange[]): {head: string; foot: string} {
   const below = foot === '' ? undefined : readYaml(foot).value;
   const isBelow = ({path}: ValueChange) => isMap(below) && Object.hasOwn(below, String(path[0]));

@@ -6,16 +6,14 @@ import {lastingFields} from './merge-task-changes.ts';
 const LASTING = new RegExp(`^\\s*(?:- )?(?:${[...lastingFields].join('|')}):[ \\t]+\\S`);
 const INLINE = new RegExp(`["'\`][ \\t]+(?:\\w+: \\S+[ \\t]+)*(?:${[...lastingFields].join('|')}): \\S`);
 const NOTE = /^\s*- \d{4}-\d\d-\d\dT\S+ @\S+: /;
-/** A box that is set. */
 export const SET_BOX = /^\s*- (?:\[([/xX!-])\]|([x-]) )/;
-/** One that is not. */
 export const OPEN_BOX = /^\s*- \[[ _]\]/;
 const SESSION =
   /^\s*(?:- )*(?:started|approval|tool_call_id|delivery|timestamp|role: (?:assistant|tool_result)|usage)\b/;
 const PAGE =
   /^(?:\*\*(?:Decision|Reviewed by|Reviewed at):\*\*[ \t]*[^\s<]|(?:status|digest|started|executed_at|outcome|approved_\w+|rejected_\w+):[ \t]*\S)/;
 
-/** What in a text of this kind a stale buffer must not undo, line by line: equal words are the same thing. */
+/** Key of a line that a stale buffer must not undo, by file kind; equal keys mean the same thing. */
 export const lastingKey: Partial<Record<Kind, (line: string) => string | undefined>> = {
   tasks: line => {
     if (LASTING.test(line) || NOTE.test(line)) return line.trim();
@@ -37,26 +35,26 @@ export const lastingKey: Partial<Record<Kind, (line: string) => string | undefin
 };
 
 /**
- * Whether `now`, which a person saved, lacks something of `before` that a stale buffer must never undo: a start mark, a
- * result, a decision, a note. Looks at lines alone, so it may say yes to an edit that meant it; `findMergeBase` tells.
+ * Whether a person's save `now` lacks something of `before` that a stale buffer must never undo: a start mark, a
+ * result, a decision, a note. Compares lines only, so it may be true for a deliberate edit; `findMergeBase` decides.
  */
 export function undoesLasting(kind: Kind, before: string, now: string): boolean {
   const keyOf = lastingKey[kind];
-  // What was only added to undoes nothing.
+  // Appending undoes nothing.
   if (!keyOf || startsWithText(now, before)) return false;
-  // Lines that both begin and end with are the same on both sides, however many.
+  // Ignore common lines at the beginning and end.
   const [old, own] = apart(before, now);
   const has = countEach(lastingKeysIn(own, keyOf));
   for (const key of lastingKeysIn(old, keyOf)) {
     const count = has.get(key) ?? 0;
-    // Nothing but a note gone may be a stale buffer with nothing new in it; but persons must be able to take notes out.
+    // Only a missing note may be a stale buffer with nothing new, but people must be able to remove notes.
     if (count === 0) return kind !== 'memory' || !onlyLacksNotes(before, now);
     has.set(key, count - 1);
   }
   return false;
 }
 
-/** Of a task file, but for boxes: those are set and set back. */
+/** Lasting key of a line in a task file, except boxes, which are set and reset. */
 export function lastingKeyButBoxes(line: string): string | undefined {
   const key = lastingKey.tasks?.(line);
   return key?.startsWith('[') ? undefined : key;
@@ -64,11 +62,11 @@ export function lastingKeyButBoxes(line: string): string | undefined {
 
 const STEP = 4_096;
 
-/** Both texts without the whole lines that they begin and end with alike. */
+/** Both texts without common whole lines at the beginning and end. */
 function apart(a: string, b: string): [string, string] {
   const most = Math.min(a.length, b.length);
   let head = 0;
-  // In large steps first: texts are long, and edits short.
+  // Large steps first: texts are long, and edits short.
   while (head + STEP < most && a.slice(head, head + STEP) === b.slice(head, head + STEP)) head += STEP;
   while (head < most && a.charCodeAt(head) === b.charCodeAt(head)) head++;
   head = head === 0 ? 0 : a.lastIndexOf('\n', head - 1) + 1;

@@ -3,16 +3,16 @@ import {inOrder} from '../common/align.ts';
 
 export interface MergeResult {
   text: string;
-  /** In words, for a person: what could not be merged. Empty: all was. */
+  /** Descriptions of what could not be merged. */
   conflicts: string[];
 }
 
-/** node-diff3 takes the product of the lengths, and more where lines repeat; a stretch beyond this is not compared but said to differ. */
+/** node-diff3 takes time by the product of the lengths, more with repeated lines. Longer stretches conflict. */
 const most = {product: 4_000_000, pairs: 200_000};
 
 /**
- * Line by line. Where both sides changed the same lines, the person's stay and are named in `conflicts`. `both`: where both put lines between
- * the same two, all of them stay.
+ * Three-way merge by lines. Where both sides changed the same lines, the person's are kept and reported in `conflicts`.
+ * `both`: where both inserted lines at the same place, keep all of them.
  */
 export function mergeLines(base: string, person: string, daemon: string, {both = false} = {}): MergeResult {
   const [o, a, b] = [linesOf(base), linesOf(person), linesOf(daemon)];
@@ -45,7 +45,7 @@ function linesOf(text: string): string[] {
   return lines;
 }
 
-/** A last line without its line end may have got lines behind it. */
+/** Complete a line without line end that now has lines after it. */
 function joined(lines: readonly string[]): string {
   const end = lines.find(line => line.endsWith('\n'))?.endsWith('\r\n') ? '\r\n' : '\n';
   return lines.map((line, i) => (i < lines.length - 1 && !line.endsWith('\n') ? line + end : line)).join('');
@@ -104,7 +104,7 @@ function isTooMuch(o: readonly string[], other: readonly string[]): boolean {
   return pairs > most.pairs;
 }
 
-/** What only one of them has, and what both have once. */
+/** Keep all lines of both, common ones once. */
 function addBoth(out: string[], a: readonly string[], b: readonly string[]): void {
   const has = new Set(a);
   pushLines(
@@ -114,7 +114,7 @@ function addBoth(out: string[], a: readonly string[], b: readonly string[]): voi
   pushLines(out, a);
 }
 
-/** Not by spreading: a stretch may be longer than a call may have arguments. */
+/** Not by spreading: a stretch may have more lines than a call may have arguments. */
 function pushLines(out: string[], lines: readonly string[]): void {
   for (const line of lines) out.push(line);
 }
@@ -124,8 +124,8 @@ function same(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /**
- * Lines that stand in all three, in one order: those at the beginning and end, and between them those that each text
- * has once. What is left between anchors is short, so that comparing it costs little.
+ * Lines common to all three texts, in order: at the beginning and end, and in between those that are unique in each
+ * text. The stretches between anchors are short, so comparing them is cheap.
  */
 function anchors(o: string[], a: string[], b: string[]): {o: number; a: number; b: number}[] {
   const shortest = Math.min(o.length, a.length, b.length);
@@ -148,7 +148,7 @@ function anchors(o: string[], a: string[], b: string[]): {o: number; a: number; 
   return found;
 }
 
-/** Where the lines stand that stand there once; -1 for the others. */
+/** Position of each unique line; -1 for repeated ones. */
 function onlyOnce(lines: readonly string[], from: number, to: number): Map<string, number> {
   const places = new Map<string, number>();
   for (let i = from; i < to; i++) {

@@ -1,22 +1,22 @@
 import {type MergeResult, mergeLines} from './merge-lines.ts';
 
-/** How a note begins that an agent left: `- 2026-11-16 @scout:`. Its other lines are indented. */
+/** Start of an agent's note: `- 2026-11-16 @scout:`. Its further lines are indented. */
 const NOTE = /^- \d{4}-\d\d-\d\d @\S+:(?=\s|$)/;
 
-/** A person who rewords a note leaves its day and its agent: by these it is known. */
+/** Identify a note by day and agent, which a person who rewords it keeps. */
 export function noteKey(line: string): string | undefined {
   return NOTE.exec(line)?.[0];
 }
 
-/** Whether `now` is `before` without some of its notes, whole, and with nothing else changed: a person took them out. */
+/** Whether a person only removed whole notes: `now` is `before` without these. */
 export function onlyLacksNotes(before: string, now: string): boolean {
   const {rest, taken} = withoutNotes(before, notesIn(now));
   return taken.length > 0 && written(rest) === written(now);
 }
 
 /**
- * The person's text, with the notes at its end that were added since `base`, and whatever else was changed line by line.
- * A note of `daemon` that the person's text has too, as after an earlier merge, is not added again.
+ * Merge the person's text with notes added since `base`, which go to the end, and other changes line by line. Notes
+ * that the person's text already has, as after an earlier merge, are not added again.
  */
 export function mergeMemory(base: string, person: string, daemon: string): MergeResult {
   const {rest, taken} = withoutNotes(daemon, notesIn(base));
@@ -33,13 +33,12 @@ export function mergeMemory(base: string, person: string, daemon: string): Merge
   };
 }
 
-/** A list below a heading or a paragraph begins after a blank line. */
+/** A list below a heading or paragraph starts after a blank line. */
 export function withBlankLine(text: string, eol: string): string {
   const last = text.trimEnd().split('\n').at(-1) ?? '';
   return text === '' || /^\s*- |^ {2}/.test(last) || /\n\r?\n$/.test(text) ? '' : eol;
 }
 
-/** How often each note stands there, all its lines as one. */
 function notesIn(text: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const part of partsOf(text))
@@ -64,7 +63,7 @@ function takeNote(counts: Map<string, number>, note: string): boolean {
   return count > 0;
 }
 
-/** The text cut into notes, without blank lines at their ends, and lines of anything else. */
+/** Split into notes, without trailing blank lines, and other lines. */
 function* partsOf(text: string): Generator<{text: string; isNote: boolean}> {
   let note = '';
   let blank = '';
@@ -88,7 +87,7 @@ function* partsOf(text: string): Generator<{text: string; isNote: boolean}> {
   if (blank !== '') yield {text: blank, isNote: false};
 }
 
-/** Without its blank lines: those around a note come and go with it. */
+/** Text without blank lines: those around a note come and go with it. */
 function written(text: string): string {
   return text
     .split('\n')
@@ -97,7 +96,7 @@ function written(text: string): string {
     .join('\n');
 }
 
-/** One note is the same with other line ends, and with none at the end of the file. */
+/** Ignore differences in line ends. */
 function plain(note: string): string {
   return note.trimEnd().replaceAll('\r\n', '\n');
 }

@@ -1,10 +1,11 @@
+import {isMap} from '../common/values.ts';
 import {editYaml} from '../yaml/yaml-edit.ts';
 import {readYaml} from '../yaml/yaml-source.ts';
 import {mergeLines} from './merge-lines.ts';
-import {isMap, settleValues, setValues, type ValueChange, valueChanges} from './merge-values.ts';
+import {settleValues, setValues, type ValueChange, valueChanges} from './merge-values.ts';
 import {callIdOf, type MessagePart} from './message-match.ts';
 
-/** The person's message with what the daemon set in it: `started`, `approval`, `usage` … `results` are calls that have one now. */
+/** Apply the daemon's changes (`started`, `usage` …) to the person's message. `results`: calls with new results. */
 export function mergeMessage(
   base: MessagePart,
   person: MessagePart,
@@ -26,7 +27,7 @@ export function mergeMessage(
     [0],
   );
   for (const {call, changes, needed} of calls) {
-    const own = callsOf(messageIn(text));
+    const own = callsOf((readYaml(text).value as unknown[])[0]);
     const index = own.findIndex(other => callIdOf(other) === callIdOf(call));
     if (index !== -1) {
       const settled = settleValues(changes, own[index], path => path[0] === 'started', said);
@@ -42,7 +43,7 @@ export function mergeMessage(
 interface CallChange {
   call: Record<string, unknown>;
   changes: ValueChange[];
-  /** It was started or has a result, so it must stand there. */
+  /** The call was started or has a result, so it must be present. */
   needed: boolean;
 }
 
@@ -68,11 +69,7 @@ function callsOf(message: unknown): Record<string, unknown>[] {
   return Array.isArray(calls) ? calls.filter(isMap) : [];
 }
 
-function messageIn(text: string): unknown {
-  return (readYaml(text).value as unknown[])[0];
-}
-
-/** Comments of the later version were edited by hand: lines may go together, if they mean the same. */
+/** Comments of the later version were edited by hand: merge by lines if the values stay the same. */
 function withOtherLines(
   base: MessagePart,
   person: MessagePart,

@@ -6,7 +6,7 @@ import {parseTasks} from '../task/task-parse.ts';
 import {mergeLines} from './merge-lines.ts';
 import {lineSplice, taskLines} from './merge-window.ts';
 
-/** The person's file with the text around the tasks that somebody edited in a version the person has not seen. */
+/** Merge edits of the text around tasks that the person has not seen. */
 export function mergeProse(
   base: TaskFile,
   person: TaskFile,
@@ -30,7 +30,7 @@ export function mergeProse(
   return person;
 }
 
-/** The lines of a file that are part of no task, blank ones and `## TODO` left out. */
+/** Lines outside of tasks, without blank lines and `## TODO`. */
 function proseOf({text, tasks}: TaskFile): string {
   let prose = '';
   let at = 0;

@@ -2,6 +2,7 @@ import {isDeepStrictEqual} from 'node:util';
 import {hasErrors} from '../common/diagnostic.ts';
 import {UserError} from '../common/errors.ts';
 import {lineEnd} from '../common/lines.ts';
+import {isMap} from '../common/values.ts';
 import {type CutSessionText, cutText, parseSession} from '../session/session.ts';
 import {messageSchema} from '../session/session-schema.ts';
 import {validateValue} from '../yaml/validate.ts';
@@ -10,13 +11,13 @@ import {indentLines, yamlText} from '../yaml/yaml-text.ts';
 import {mergeHeads, throwOnErrors} from './merge-header.ts';
 import type {MergeResult} from './merge-lines.ts';
 import {mergeMessage} from './merge-message.ts';
-import {isMap, valueChanges} from './merge-values.ts';
+import {valueChanges} from './merge-values.ts';
 import {type MessagePart, matchMessages, messageIdentity} from './message-match.ts';
 
-/** A result longer than this is read again only in what was changed: a whole parse takes half a second for 10 MB. */
+/** Longer results are checked only where they changed: a whole parse takes half a second for 10 MB. */
 const SHORT = 1_000_000;
 
-/** Undefined if it cannot be done message by message. May throw where an edit is refused. */
+/** Undefined if a merge by messages is impossible. Throws if an edit is refused. */
 export function mergeSessions(base: string, person: string, daemon: string): MergeResult | undefined {
   const [b, p, d] = [cutText(base), cutText(person), cutText(daemon)];
   if (!b || !p || !d) return undefined;
@@ -28,7 +29,7 @@ export function mergeSessions(base: string, person: string, daemon: string): Mer
   return {text, conflicts};
 }
 
-/** Messages whose lines the other texts share are never read. */
+/** Messages with equal lines share a part and are parsed at most once. */
 function partsOf(cut: CutSessionText, known: Map<string, MessagePart>): MessagePart[] {
   return cut.items.map(text => {
     const part = known.get(text) ?? partOf(text);
@@ -71,9 +72,9 @@ function mergeBodies(bCut: CutSessionText, pCut: CutSessionText, dCut: CutSessio
   const style = {eol: lineEnd(pCut.head), lead: leadOf(pCut.items[0] ?? '')};
   const results = newResults(d, toDaemon.from);
   const twins = twinsOf(p, toPerson.from, d, toDaemon.from);
-  /** What stands where each message of the person's stood; undefined: removed. */
+  /** New text of each of the person's messages; undefined: removed. */
   const texts: (string | undefined)[] = p.map(part => part.text);
-  /** What goes below each; at 0 above all. */
+  /** Messages to insert below each message; at 0 above all. */
   const added: string[][] = [];
   const addBelow = (index: number, part: MessagePart) => {
     added[index + 1] ??= [];
@@ -120,7 +121,7 @@ function newResults(d: readonly MessagePart[], from: Int32Array): Set<string> {
   return ids;
 }
 
-/** New messages that both sides have: the person's text was made from a version that had them already. */
+/** New messages that both sides have: the person's text is based on a version with these. */
 function twinsOf(
   p: readonly MessagePart[],
   pFrom: Int32Array,
@@ -145,7 +146,7 @@ function twinsOf(
   return twins;
 }
 
-/** Also what the person said and the daemon has taken since: each once, in their order. */
+/** Add messages of the person that the daemon has accepted since, each once, in order. */
 function addTaken(
   twins: Map<number, number>,
   p: readonly MessagePart[],
@@ -165,12 +166,12 @@ function addTaken(
   }
 }
 
-/** The daemon's is the person's, with what it fills in. */
+/** The daemon's message is the person's with missing keys filled in. */
 function isTaken(own: MessagePart, part: MessagePart): boolean {
   return own.value().content === part.value().content && messageIdentity(part) === undefined && onlyFilledIn(own, part);
 }
 
-/** A call of it was started, or its result came. */
+/** Whether a call of the message was started, or got its result. */
 function isNeeded(was: MessagePart, now: MessagePart, results: ReadonlySet<string>): boolean {
   if (was.text === now.text && ![...results].some(id => now.text.includes(id))) return false;
   const started = (part: MessagePart) => callsOf(part).filter(call => call.started !== undefined).length;
@@ -190,7 +191,7 @@ function leadOf(item: string): string {
   return item.slice(0, item.indexOf('-'));
 }
 
-/** A message of the daemon's, as it would stand in the person's file. */
+/** Format a message of the daemon as in the person's file. */
 function restyled(part: MessagePart, {eol, lead}: {eol: string; lead: string}): string {
   const from = leadOf(part.text);
   const ended = part.text.endsWith('\n') ? part.text : `${part.text}\n`;

@@ -1,6 +1,6 @@
 import {type Box, fieldOf, type Note, stateOfBox, type Task, type TaskState} from '../task/task.ts';
 
-/** What a stale text never undoes: the daemon acted on it, or it is somebody's decision. */
+/** Fields that a stale text never undoes: the daemon acted on these, or they are decisions. */
 export const lastingFields: ReadonlySet<string> = new Set([
   'id',
   'assigned',
@@ -26,16 +26,15 @@ export const lastingFields: ReadonlySet<string> = new Set([
   'digest',
 ]);
 
-/** What the daemon writes into every new task: of no use without it. */
+/** Fields that the daemon writes into every new task; useless without the task. */
 const filledIn: ReadonlySet<string> = new Set(['id', 'created', 'created_by']);
 
-/** What the later version of a task has that the earlier had not. */
 export interface TaskChanges {
   box: Box | undefined;
   /** `now` undefined: removed. */
   fields: {key: string; was: string | undefined; now: string | undefined}[];
   notes: Note[];
-  /** Title, priority, names or tags. */
+  /** Title, priority, names or tags changed. */
   head: boolean;
 }
 
@@ -66,22 +65,22 @@ export function isEmptyChange(changes: TaskChanges): boolean {
   return changes.box === undefined && changes.fields.length === 0 && changes.notes.length === 0 && !changes.head;
 }
 
-/** Nothing that would be missed if the task were gone. */
+/** Whether nothing would be missed if the task were gone. */
 export function onlyFilledIn(changes: TaskChanges, was: Task): boolean {
-  // Times that follow from a box the person had set themselves.
+  // Times that follow from a box that the person set.
   const follows = (key: string) =>
     (key === 'completed' && was.state === 'completed') || (key === 'started' && was.state === 'in_progress');
   const {box, notes, fields} = changes;
   return box === undefined && notes.length === 0 && fields.every(({key}) => filledIn.has(key) || follows(key));
 }
 
-/** Of the differences between two versions with no common base, those in which the daemon's has more. */
+/** Without a common base, keep only what the daemon's version has in addition. */
 export function onlyAdditions({fields, notes}: TaskChanges): TaskChanges {
   const more = fields.filter(({key, was, now}) => now !== undefined && (was === undefined || lastingFields.has(key)));
   return {box: undefined, fields: more, notes, head: false};
 }
 
-/** The changes of the later version as far as they go onto the person's task; what both changed goes to `conflicts`. */
+/** Changes that apply to the person's task; what both changed is added to `conflicts`. */
 export function settleChanges(
   changes: TaskChanges,
   base: Task,
@@ -121,7 +120,7 @@ function settleBox(box: Box | undefined, base: Task, person: Task, daemon: Task,
   return keep ? undefined : box;
 }
 
-/** A person may end what an agent has begun or cannot do, whether or not they had seen that. What is over stays over. */
+/** A person may finish what an agent has started or cannot do, whether seen or not. Finished tasks stay finished. */
 function endsWork(person: TaskState, daemon: TaskState): boolean {
   if (daemon === 'in_progress') return person !== 'pending';
   return daemon === 'blocked' && (person === 'completed' || person === 'skipped');
@@ -131,7 +130,7 @@ function isApproval(task: Task): boolean {
   return fieldOf(task, 'approval_type') !== undefined || fieldOf(task, 'type') === 'approval_request';
 }
 
-/** Of an approval that has not run yet, the person's box counts: always while it is pending, and then to reject it. */
+/** The person's box wins for an approval that has not run: always while pending, later only to reject. */
 function isPersons(person: Task, daemon: Task): boolean {
   if (!isApproval(daemon)) return false;
   if (['started', 'executed_at', 'outcome'].some(key => fieldOf(daemon, key) !== undefined)) return false;

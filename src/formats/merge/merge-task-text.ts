@@ -7,8 +7,8 @@ import {parseTasks} from '../task/task-parse.ts';
 import type {TaskChanges} from './merge-task-changes.ts';
 
 /**
- * A task's lines are edited on their own: whatever follows them is not indented deeper than its dash, so nothing there
- * could be taken in. That keeps the cost of many changes to a large file that of their own lines.
+ * Edit a task's lines alone: what follows is not indented deeper than its dash, so it cannot become part of the task.
+ * The cost of many changes to a large file is then that of their own lines.
  */
 function inWindow(lines: string, inTodo: boolean, eol: string, edit: (file: TaskFile, task: Task) => string): string {
   const top = inTodo ? `## TODO${eol}` : '';
@@ -19,7 +19,7 @@ function inWindow(lines: string, inTodo: boolean, eol: string, edit: (file: Task
   return edited.slice(top.length, edited.length - eol.length);
 }
 
-/** The task whose lines these are, with the changes made. `daemon` are the lines its title line is taken from. */
+/** Apply changes to a task's lines. `daemon`: the lines from which to take the title line. */
 export function applyChanges(lines: string, changes: TaskChanges, {inTodo}: Task, daemon: string, eol: string): string {
   let now = lines;
   if (changes.head) now = inWindow(now, inTodo, eol, (file, task) => withHead(file, task, daemon, inTodo));
@@ -29,7 +29,7 @@ export function applyChanges(lines: string, changes: TaskChanges, {inTodo}: Task
       return updateTask(file, task, {...(changes.box === undefined ? {} : {box: changes.box}), fields});
     });
   for (const {time, who, text} of changes.notes) {
-    // A note that a person wrote in their own way has no author to name.
+    // A note in a person's own style has no author.
     const note = {time: time ?? '', who: who ?? '', text};
     if (time === undefined || who === undefined) throw new UserError('a note without time and author is not appended');
     now = inWindow(now, inTodo, eol, (file, task) => updateTask(file, task, {note}));
@@ -37,7 +37,7 @@ export function applyChanges(lines: string, changes: TaskChanges, {inTodo}: Task
   return now;
 }
 
-/** All of the daemon's title line but its box. */
+/** Take the daemon's title line except its box. */
 function withHead({text}: TaskFile, task: Task, daemon: string, inTodo: boolean): string {
   const top = inTodo ? '## TODO\n' : '';
   const other = parseTasks(`${top}${daemon}\n`);
@@ -52,7 +52,6 @@ function afterBox(task: Task): number {
   return task.boxStart + (task.box === undefined ? 0 : task.bare ? 1 : 3);
 }
 
-/** More children, below the others. */
 export function putChildren(
   lines: string,
   {inTodo}: Task,
@@ -69,7 +68,7 @@ export function putChildren(
   return now;
 }
 
-/** Lines that stood behind `from` behind `to`, each as much deeper as it was. */
+/** Move lines from indentation `from` to `to`, keeping relative indentation. */
 export function indentAs(lines: string, from: string, to: string, eol: string): string {
   const moved = lines.split('\n').map(line => {
     const bare = line.endsWith('\r') ? line.slice(0, -1) : line;

@@ -5,12 +5,12 @@ import type {TaskChanges} from './merge-task-changes.ts';
 import {applyChanges, indentAs, putChildren} from './merge-task-text.ts';
 import {lineSplice, linesWithoutChildren} from './merge-window.ts';
 
-/** How one task of the person's text is changed by the merge. */
+/** How the merge changes a task of the person's text. */
 export interface TaskMergeWork {
   changes: TaskChanges | undefined;
   /** The version whose title line goes with `changes.head`. */
   daemon: Task | undefined;
-  /** Its lines, children included, just as the daemon has them. */
+  /** The daemon's lines of the task, including children. */
   verbatim: string | undefined;
   remove: boolean;
   before: TaskBlock[];
@@ -18,7 +18,7 @@ export interface TaskMergeWork {
   children: TaskBlock[];
 }
 
-/** Lines of the daemon's file, and the white space they stand behind. */
+/** Lines of the daemon's file, and their indentation. */
 export interface TaskBlock {
   lines: string;
   lead: string;
@@ -36,7 +36,7 @@ export function newTaskMergeWork(): TaskMergeWork {
   };
 }
 
-/** The person's text when all work on their tasks is done, and `last` is below them. */
+/** Apply all changes to the person's text and append `last`. */
 export function mergedText(
   person: TaskFile,
   daemon: TaskFile,
@@ -49,7 +49,7 @@ export function mergedText(
   for (const task of works.keys())
     for (let at: Task | undefined = task; at && !touched.has(at); at = at.parent) touched.add(at);
 
-  /** The new lines of a task of the person's, with what goes above and below it. */
+  /** New lines of a task, with what goes above and below. */
   const rendered = (task: Task): string => {
     const work = works.get(task);
     let lines = work?.verbatim;

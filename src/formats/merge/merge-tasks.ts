@@ -19,7 +19,7 @@ import {applyChanges} from './merge-task-text.ts';
 import {mergedText, newTaskMergeWork, type TaskBlock, type TaskMergeWork} from './merge-task-work.ts';
 import {countTasks, linesWithoutChildren, sortedLines, taskLines} from './merge-window.ts';
 
-/** Undefined if it cannot be done task by task. May throw where an edit is refused. */
+/** Undefined if a merge by tasks is impossible. Throws if an edit is refused. */
 export function mergeTasks(base: string, person: string, daemon: string): MergeResult | undefined {
   const [from, own, later] = [parseTasks(base), parseTasks(person), parseTasks(daemon)];
   if ([from, own, later].some(file => hasErrors(file.problems))) return undefined;
@@ -34,25 +34,24 @@ export function mergeTasks(base: string, person: string, daemon: string): MergeR
 
 class TaskMerge {
   readonly conflicts: string[];
-  /** How many tasks the result must have. */
   expected: number;
   readonly #base: TaskFile;
   readonly #person: TaskFile;
   readonly #daemon: TaskFile;
   readonly #eol: string;
   readonly #work = new Map<Task, TaskMergeWork>();
-  /** Of each parent, the last child met so far that the person has, or where the last one was put back. */
+  /** By parent: the last child so far that the person has, or where the last one was put back. */
   readonly #above = new Map<Task | undefined, Task | TaskBlock[]>();
   readonly #last: TaskBlock[] = [];
-  /** Up to here the daemon's lines are taken care of. */
+  /** The daemon's lines are handled up to here. */
   #taken = 0;
-  /** Tasks of the daemon's that come with one that was added or put back. */
+  /** The daemon's tasks that come with one that was added or put back. */
   readonly #covered = new Set<Task>();
-  /** New tasks of the person's by id, and those of the daemon's that are the same. */
+  /** The person's new tasks by id, and by the daemon's equal task. */
   readonly #twins = new Map<string | Task, Task>();
   readonly #toDaemon: Match;
   readonly #toPerson: Match;
-  /** Where the daemon's tasks stand in its list; made when first asked for. */
+  /** Index of each of the daemon's tasks; built on first use. */
   #indices: Map<Task, number> | undefined;
 
   constructor(base: TaskFile, person: TaskFile, daemon: TaskFile, toDaemon: Match, conflicts: string[]) {
@@ -74,14 +73,14 @@ class TaskMerge {
     }
     for (const [j, task] of this.#person.tasks.entries()) {
       if (this.#toPerson.from[j] !== -1) continue;
-      // Without an id yet it may be one that the daemon has given one, from a version that is not the base.
+      // A task without an id may have got one from the daemon, in a version other than the base.
       this.#twins.set(fieldOf(task, 'id') ?? `"${task.title}`, task);
     }
     for (const [j, task] of this.#daemon.tasks.entries()) if (task.start >= this.#taken) this.#look(task, j);
     return mergedText(this.#person, this.#daemon, this.#work, this.#last);
   }
 
-  /** What the person has for a task of the daemon's. */
+  /** The person's counterpart of a task of the daemon. */
   #personOf(daemon: Task, index?: number): Task | undefined {
     let at = index;
     if (at === undefined) {
@@ -120,7 +119,7 @@ class TaskMerge {
     if (!isEmptyChange(settled)) Object.assign(this.#workOn(person), {changes: settled, daemon});
   }
 
-  /** Lines of a task that are neither fields nor notes were changed: by hand, so they are merged line by line. */
+  /** Lines other than fields and notes were changed by hand: merge line by line. */
   #otherLines(base: Task, person: Task, daemon: Task, changes: TaskChanges): boolean {
     const ownLines = (file: TaskFile, task: Task) => sortedLines(linesWithoutChildren(file, task));
     const made = applyChanges(
@@ -171,7 +170,7 @@ class TaskMerge {
     }
   }
 
-  /** The person deleted it: so it stays, unless something happened that must not be forgotten. */
+  /** A task that the person deleted stays deleted, unless something happened to it that must not be lost. */
   #deleted(base: Task, daemon: Task): void {
     const changes = taskChanges(base, daemon);
     if (onlyFilledIn(changes, base)) return;
@@ -182,7 +181,7 @@ class TaskMerge {
     this.#above.set(daemon.parent, place);
   }
 
-  /** Below the one above it that the person has, else above the one below it, else in what it is part of. */
+  /** Place below the previous sibling that the person has, or above the next, or in the parent. */
   #place(daemon: Task): TaskBlock[] {
     const above = this.#above.get(daemon.parent);
     if (above) return Array.isArray(above) ? above : this.#workOn(above).after;
@@ -193,7 +192,7 @@ class TaskMerge {
     return parent ? this.#workOn(parent).children : this.#last;
   }
 
-  /** The daemon's lines of a task without those of its children that the person has elsewhere. */
+  /** The daemon's lines of a task without children that the person has elsewhere. */
   #block(daemon: Task): TaskBlock {
     const {text} = this.#daemon;
     let lines = '';
@@ -217,7 +216,7 @@ class TaskMerge {
     return {lines: (lines + text.slice(at, daemon.end)).trimEnd(), lead: leadOf(text, daemon)};
   }
 
-  /** The daemon removed it (decided approvals move to the archive). */
+  /** The daemon removed the task (decided approvals move to the archive). */
   #removed(base: Task, person: Task): void {
     if (base.parent && this.#toDaemon.to[this.#base.tasks.indexOf(base.parent)] === -1) return;
     if (!person.parent && taskLines(this.#base, base) === taskLines(this.#person, person)) {

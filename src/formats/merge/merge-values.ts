@@ -1,24 +1,20 @@
 import {isDeepStrictEqual} from 'node:util';
+import {isMap} from '../common/values.ts';
 import {editYaml} from '../yaml/yaml-edit.ts';
 import type {Path} from '../yaml/yaml-source.ts';
 
-/** One value that is another in the later version; undefined where there is none. */
 export interface ValueChange {
   path: Path;
   was: unknown;
   now: unknown;
 }
 
-/** Maps are gone into, so that two changes within one go together; lists are values. */
+/** Descends into maps, so that two changes within one map merge; lists are compared as a whole. */
 export function valueChanges(was: unknown, now: unknown, path: Path = []): ValueChange[] {
   if (isDeepStrictEqual(was, now)) return [];
   if (!isMap(was) || !isMap(now)) return [{path, was, now}];
   const keys = new Set([...Object.keys(was), ...Object.keys(now)]);
   return [...keys].flatMap(key => valueChanges(ownValue(was, key), ownValue(now, key), [...path, key]));
-}
-
-export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function ownValue(map: Record<string, unknown>, key: string): unknown {
@@ -35,7 +31,7 @@ function valueAt(value: unknown, path: Path): unknown {
   return at;
 }
 
-/** Those changes that go onto the person's value. Where both changed it, `lasts` says whether the person's gives way. */
+/** Changes that apply to the person's value. Where both changed it, `lasts` says whether the daemon's value wins. */
 export function settleValues(
   changes: readonly ValueChange[],
   person: unknown,
@@ -52,7 +48,7 @@ export function settleValues(
   });
 }
 
-/** `at` is where the changed value stands in the text, `before` the key above which new ones go. */
+/** `at`: position of the changed value in the text; `before`: key above which new keys go. */
 export function setValues(text: string, changes: readonly ValueChange[], at: Path = [], before?: string): string {
   let now = text;
   for (const {path, now: to} of changes) {

@@ -1,12 +1,10 @@
 import type {Splice} from '../common/lines.ts';
 import type {Task, TaskFile} from '../task/task.ts';
 
-/** The lines of a task and all that is nested in it. */
 export function taskLines({text}: TaskFile, task: Task): string {
   return text.slice(task.start, task.end);
 }
 
-/** The same without its children. */
 export function linesWithoutChildren({text}: TaskFile, task: Task): string {
   let own = '';
   let at = task.start;
@@ -33,7 +31,7 @@ export function countTasks(task: Task): number {
   return tasks;
 }
 
-/** A task's whole lines, and the blank ones below them. */
+/** Splice that removes a task's lines and the blank lines below. */
 export function lineSplice(text: string, task: Task): Splice {
   let end = text.indexOf('\n', task.end);
   while (end !== -1 && /^\r?\n/.test(text.slice(end + 1, end + 3))) end = text.indexOf('\n', end + 1);

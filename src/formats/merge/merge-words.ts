@@ -1,17 +1,17 @@
 import {startsWithText} from '../common/lines.ts';
+import {isMap} from '../common/values.ts';
 import {cutText} from '../session/session.ts';
 import {readYaml} from '../yaml/yaml-source.ts';
-import {isMap} from './merge-values.ts';
 
-/** A message in other words is two lines that differ; whoever saves an older buffer has changed at least one more. */
+/** Rewording a message changes two lines; saving an older buffer changes at least one more. */
 const LEAST = 3;
 
 /**
- * Whether `now`, which a person saved, may be from a session before somebody put a message of `before` in other words. Looks
- * at lines alone, so it may say yes to any larger edit.
+ * Whether a person's save `now` may be based on a session before somebody reworded a message of `before`. Compares
+ * lines only, so any larger edit may give true.
  */
 export function mayLackMessageWords(before: string, now: string): boolean {
-  // All messages are there as they were: the usual case, also where the header says something else.
+  // The usual case: all messages are unchanged; the header may differ.
   if (startsWithText(messagesOf(now), messagesOf(before))) return false;
   const left = new Map<string, number>();
   const add = (line: string, by: number) => left.set(line, (left.get(line) ?? 0) + by);
@@ -25,15 +25,15 @@ export function mayLackMessageWords(before: string, now: string): boolean {
   return gone > 0 && changed >= LEAST;
 }
 
-/** From the messages on; all of a text whose messages do not begin a line. */
+/** Text from the messages on; the whole text if no line begins with `messages:`. */
 function messagesOf(text: string): string {
   const at = text.startsWith('messages:') ? 0 : text.indexOf('\nmessages:') + 1;
   return text.slice(at);
 }
 
 /**
- * The person's text, made from `base`, with the words that users' messages have in `last`; those that the person changed too
- * are as they say now. Nothing else is merged, so `last` is of use only if persons alone wrote since `base`.
+ * Apply rewordings of user messages in `last` to the person's text, which was made from `base`; the person's own
+ * rewordings win. Merges nothing else, so `last` must differ from `base` only by people's edits.
  */
 export function keepMessageWords(base: string, person: string, last: string): string {
   const [b, p, l] = [cutText(base), cutText(person), cutText(last)];
@@ -42,7 +42,7 @@ export function keepMessageWords(base: string, person: string, last: string): st
   for (const [i, was] of b.items.entries()) {
     const now = l.items[i] as string;
     if (now === was || !isUsers(was) || !isUsers(now)) continue;
-    // Two that are the same word for word: nobody can tell which one is meant.
+    // Of two identical messages nobody can tell which one is meant.
     const found = items.indexOf(was);
     if (found !== -1 && items.lastIndexOf(was) === found) items[found] = now;
   }

@@ -10,9 +10,9 @@ import {mergeTasks} from './merge-tasks.ts';
 export type {MergeResult} from './merge-lines.ts';
 
 /**
- * The person's text with what the daemon changed since `base`, from which the person's was made. Every byte of the
- * person's that the daemon did not touch stays; started calls, results, notes and decisions of the daemon's stay too.
- * Must not throw.
+ * Merge the daemon's changes since `base` into the person's text, which was made from `base`. Keeps every byte of the
+ * person's text that the daemon did not change, and the daemon's started calls, results, notes and decisions. Must not
+ * throw.
  */
 export function merge(kind: Kind, base: string, person: string, daemon: string): MergeResult {
   if (daemon === base || person === daemon) return {text: person, conflicts: []};
@@ -26,12 +26,12 @@ function byParts(kind: 'tasks' | 'session', base: string, person: string, daemon
   try {
     return kind === 'tasks' ? mergeTasks(base, person, daemon) : mergeSessions(base, person, daemon);
   } catch {
-    // An edit that would touch more than it should is refused; lines may still go together.
+    // An edit that would touch too much is refused; a merge by lines may still work.
     return undefined;
   }
 }
 
-/** What has errors, or cannot be merged by its parts. A doubtful result is none: then the daemon's text stays whole. */
+/** For texts with errors or without matching parts. Keeps the daemon's text if the result is doubtful. */
 function byLines(kind: 'tasks' | 'session', base: string, person: string, daemon: string): MergeResult {
   const merged = mergeLines(base, person, daemon);
   if (merged.conflicts.length > 0)

@@ -1,13 +1,13 @@
 import {align, alignEnds, type Match, noMatch} from '../common/align.ts';
-import {isMap} from './merge-values.ts';
+import {isMap} from '../common/values.ts';
 
-/** A message as it stands in the file; its value is read when asked for. */
+/** A message as in the file; its value is parsed on demand. */
 export interface MessagePart {
   text: string;
   value(): Record<string, unknown>;
 }
 
-/** Which message of `from` is which of `to`, one list being an edit of the other. Only what differs is read. */
+/** Match messages of two versions of a list. Parses only what differs. */
 export function matchMessages(from: readonly MessagePart[], to: readonly MessagePart[]): Match {
   const match = noMatch(from.length, to.length);
   const by = (key: (part: MessagePart) => string | undefined) => ({
@@ -26,7 +26,7 @@ export function matchMessages(from: readonly MessagePart[], to: readonly Message
   return match;
 }
 
-/** What a message is known by: its call, the result's call, the delivery. */
+/** Identity of a message: its calls, its result's call, or its delivery. */
 export function messageIdentity(part: MessagePart): string | undefined {
   const {role, tool_call_id: result, tool_calls: calls, delivery} = part.value();
   if (role === 'tool_result') return `result ${String(result)}`;
@@ -34,7 +34,7 @@ export function messageIdentity(part: MessagePart): string | undefined {
   return delivery === undefined ? undefined : `delivery ${String(delivery)}`;
 }
 
-/** What the daemon never changes about a message. */
+/** The part of a message that the daemon never changes. */
 function substance(part: MessagePart): string {
   const {role, content} = part.value();
   return JSON.stringify([role, content, messageIdentity(part)]);

@@ -4,8 +4,8 @@ const KEY = 'delivery:';
 const PLAIN = /^[\w/=][\w/=%@#.:+-]*$/;
 
 /**
- * What was delivered into a session, by id. As the daemon writes it, that is a line of its own where the keys of messages stand, and is
- * found without parsing the file. What people outside wrote is in these files, too: if such words stand elsewhere, the file is parsed.
+ * Ids of deliveries in a session. The daemon writes each on a line of its own at the indentation of message keys, so
+ * they are found without parsing. If `delivery:` occurs elsewhere, perhaps in text from outside, the file is parsed.
  */
 export function deliveriesIn(text: string): string[] {
   const ids: string[] = [];

@@ -12,12 +12,12 @@ import {indentLines, yamlText} from '../yaml/yaml-text.ts';
 import {type Item, parseHeader, parseItem, parseSession, type Session, sessionText} from './session.ts';
 import type {Message, SessionHeader} from './session-schema.ts';
 
-/** A message after all others. Costs what it adds. */
+/** Append a message. The cost depends only on what is added. */
 export function appendMessage(session: Session, message: Message): Session {
   return insertMessage(session, session.messages.length, message);
 }
 
-/** A message before the one at `index`: a reply goes right after the last message its request contained. */
+/** Insert a message before `index`: a reply goes right after the last message of its request. */
 export function insertMessage(session: Session, index: number, message: Message): Session {
   refuseErrors(session.problems);
   const before = session.items?.[index - 1];
@@ -53,9 +53,9 @@ function insertAfter(session: Session, items: readonly Item[], index: number, be
 }
 
 /**
- * The message as an item, if it is written and read the plain way. It may follow any item that is plain, in the same
- * column, without the two being read as one text: what the fast reader reads up to the end of such a text it reads
- * just so up to a dash in the column of the item's own (a test holds it to that).
+ * The message as an item, if it can be written and read in plain style. A plain item may follow any plain item in the
+ * same column: the fast reader reads an item up to such a dash just as it does up to the end of the text (a test checks
+ * this).
  */
 function plainItem(message: Message, indent: string): Item | undefined {
   const text = plainItemText(message, indent);
@@ -63,14 +63,13 @@ function plainItem(message: Message, indent: string): Item | undefined {
   return item?.plain && isDeepStrictEqual(item.value, plain(message)) ? item : undefined;
 }
 
-/** A message as an item that may follow the last one; undefined: it has to be inserted. */
+/** The message as an item to append after the last; undefined: use `insertMessage`. */
 export function messageItem({head, items, problems}: Session, message: Message): Item | undefined {
   const last = items?.at(-1);
   if (!last?.plain || !last.text.endsWith('\n') || problems.length > 0 || lineEnd(head) !== '\n') return undefined;
   return plainItem(message, last.text.slice(0, last.text.indexOf('-')));
 }
 
-/** Items that were made for it, all at once. */
 export function appendItems(session: Session, added: readonly Item[]): Session {
   if (added.length === 0 || !session.items) return session;
   return {
@@ -92,7 +91,7 @@ function insertFirst(session: Session, items: readonly Item[], first: Item, mess
   throw new UserError('the message is not a valid one', exit.badFile);
 }
 
-/** Replace the item before `index` by `replacement`. Appending leaves the rest of the body untouched and unread. */
+/** Replace the item before `index` by `replacement`. Appending leaves the rest of the body untouched. */
 function splitAt(session: Session, items: readonly Item[], index: number, replacement: readonly Item[]): Session {
   const [first, ...added] = replacement;
   if (index === items.length && first?.text === items[index - 1]?.text) {
@@ -109,12 +108,12 @@ function textOf(items: readonly Item[]): string {
   return text;
 }
 
-/** What `value` is once written and read: no undefined keys. */
+/** The value after writing and reading: without undefined keys. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** A key of the session itself, such as status or updated; undefined removes it. New keys go above the messages. */
+/** Set a header key such as status or updated; undefined removes it. New keys go above the messages. */
 export function setSessionField<K extends keyof SessionHeader & string>(
   session: Session,
   key: K,
@@ -123,7 +122,7 @@ export function setSessionField<K extends keyof SessionHeader & string>(
   return setSessionFields(session, {[key]: value});
 }
 
-/** Several keys of the session, in this order: the same as one after the other. */
+/** Set several header keys, in order. */
 export function setSessionFields(
   session: Session,
   keys: {readonly [K in keyof SessionHeader]?: SessionHeader[K] | undefined},
@@ -137,7 +136,7 @@ export function setSessionFields(
   return result;
 }
 
-/** Where each of them is a line of its own, or will be. The header is read again: nothing else may have changed. */
+/** Fast path for keys on lines of their own. The header is parsed again to check that nothing else changed. */
 function setPlainFields(session: Session, keys: Readonly<Record<string, unknown>>): Session | undefined {
   const {foot} = session;
   if (!session.items || !session.header) return undefined;
@@ -151,7 +150,7 @@ function setPlainFields(session: Session, keys: Readonly<Record<string, unknown>
 function setOneField(session: Session, key: string, value: unknown): Session {
   const edit: YamlEdit = value === undefined ? {remove: [key]} : {set: [key], to: value, before: 'messages'};
   if (!session.items) return whole(session, edit);
-  // What stands below the messages also ends the last of them: such a change is read again whole.
+  // A key below the messages also ends the last message: parse such a change as a whole.
   if (session.foot !== '' && Object.hasOwn((readYaml(session.foot).value ?? {}) as object, key))
     return whole(session, edit);
   const head = editYaml(session.head, edit);
@@ -160,7 +159,7 @@ function setOneField(session: Session, key: string, value: unknown): Session {
   return header ? {...session, head, foot, header} : whole(session, edit);
 }
 
-/** A value within message `index`, such as ['tool_calls', 0, 'started']; undefined removes it. */
+/** Set a value within message `index`, such as ['tool_calls', 0, 'started']; undefined removes it. */
 export function setInMessage(session: Session, index: number, path: Path, value: unknown): Session {
   const key = path.at(-1);
   if (typeof key === 'string') return setKeysInMessage(session, index, path.slice(0, -1), {[key]: value});
@@ -168,7 +167,7 @@ export function setInMessage(session: Session, index: number, path: Path, value:
   return setOneInMessage(session, index, path, value);
 }
 
-/** Several keys of a map within message `index`, in this order: the same as one after the other. */
+/** Set several keys of a map within message `index`, in order. */
 export function setKeysInMessage(
   session: Session,
   index: number,
@@ -190,7 +189,7 @@ function setPlainKeys(item: Item, path: Path, keys: Readonly<Record<string, unkn
   return changed?.plain && isDeepStrictEqual(changed.value, withKeys(item.value, keys, path)) ? changed : undefined;
 }
 
-/** A copy of `value` with these keys in the map at `path`, which is there. */
+/** Copy `value` with these keys set in the map at `path`, which exists. */
 function withKeys(value: unknown, keys: Readonly<Record<string, unknown>>, path: Path = []): unknown {
   const [step, ...rest] = path;
   if (Array.isArray(value)) return value.map((item, i) => (i === step ? withKeys(item, keys, rest) : item));

@@ -58,8 +58,10 @@ export const messageSchema = z
     hops: z.int().min(1).optional().describe('How many messages between agents led to it, itself included.'),
   })
   .superRefine((message, context) => {
-    const missing = (key: string) =>
-      context.addIssue({code: 'custom', path: [key], ...message_(needs(key, message.role))});
+    const missing = (key: string) => {
+      const {error, params} = needs(key, message.role);
+      context.addIssue({code: 'custom', path: [key], message: error, params});
+    };
     if (typeof message.content !== 'string' && message.role !== 'assistant') missing('content');
     if (message.role === 'tool_result' && message.tool_call_id === undefined) missing('tool_call_id');
     if (message.role === 'assistant' && typeof message.content !== 'string' && !message.tool_calls?.length)
@@ -77,10 +79,6 @@ export const messageSchema = z
       },
     ],
   });
-
-function message_({error, params}: ReturnType<typeof refuse>): {message: string; params: {code: string; hint: string}} {
-  return {message: error, params};
-}
 
 const headerShape = {
   session_id: id.optional().describe('The file name without .session.yaml.'),

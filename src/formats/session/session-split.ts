@@ -2,14 +2,14 @@ import {type Item, newSession, parseHeader, parseSession, type Session} from './
 import type {Message, SessionHeader} from './session-schema.ts';
 import {isWork} from './spent.ts';
 
-/** A session beyond this moves its older messages to another file. */
+/** In characters. A larger session moves its older messages to another file. */
 export const SPLIT_AT = 256 * 1024;
-/** So much of its end stays. */
+/** Minimum size of the part that stays. */
 const STAYS = 32 * 1024;
 
 /**
- * How many of the first messages may go: all that are answered for, but the piece of work that the session is at, and some
- * of its end. `isKept`: messages that stay, with all that follow. 0: none.
+ * Number of leading messages that may move: all finished ones except the current work and some of the end. `isKept`:
+ * messages that stay, with all that follow. 0: none.
  */
 export function splitPlace({items, messages}: Session, isKept = (_message: Message) => false): number {
   if (!items) return 0;
@@ -20,7 +20,7 @@ export function splitPlace({items, messages}: Session, isKept = (_message: Messa
   while (place > 0 && stays < STAYS) stays += items[--place]?.text.length ?? 0;
   if (kept !== -1) place = Math.min(place, kept);
   if (place <= 0) return 0;
-  // No call and its result may be parted.
+  // Never separate a call from its result.
   const answered = new Map<string, number>();
   for (const [i, {tool_call_id}] of messages.entries()) if (tool_call_id !== undefined) answered.set(tool_call_id, i);
   for (const [i, {tool_calls = []}] of messages.entries()) {
@@ -30,7 +30,7 @@ export function splitPlace({items, messages}: Session, isKept = (_message: Messa
   return place;
 }
 
-/** The first messages as a file of their own, and the session without them. */
+/** Split off the first messages into a file of their own. */
 export function splitSession(
   session: Session,
   place: number,

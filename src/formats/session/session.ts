@@ -7,24 +7,23 @@ import {yamlText} from '../yaml/yaml-text.ts';
 import {quickHeader, quickMessage} from './session-quick.ts';
 import {headerSchema, type Message, messageSchema, type SessionHeader, sessionSchema} from './session-schema.ts';
 
-/** One message and the very lines it stands in. */
+/** A message and its exact lines. */
 export interface Item {
   text: string;
   value: Message;
-  /** The fast reader could read it: it ends where its text ends, and whatever item follows does not change it. */
+  /** The fast reader could read it: it ends with its text, and no following item changes it. */
   plain: boolean;
 }
 
 /**
- * A session file, cut at its messages: text = head + body + foot, body = the items' texts in order. So a turn costs
- * what it adds: the rest is neither read nor written again. A text that cannot be cut (flow style, anchors, errors)
- * has it all in `head`, and is handled whole.
+ * A session file split at its messages: text = head + body + foot, body = the items' texts in order. A turn then costs
+ * only what it adds. A text that cannot be split (flow style, anchors, errors) is all in `head` and handled as a whole.
  */
 export interface Session {
   head: string;
   body: string;
   foot: string;
-  /** The items of the body; undefined if the text could not be cut. */
+  /** Items of the body; undefined if the text could not be split. */
   items: readonly Item[] | undefined;
   /** Undefined if the file has an error. */
   header: SessionHeader | undefined;
@@ -34,7 +33,7 @@ export interface Session {
 
 const EMPTY_HINT = 'write at least "agent_id: NAME" and "messages:" with a "- role: user" and its "content:"';
 
-/** Must not throw. With `previous`, messages whose lines are the same are not read again. */
+/** Must not throw. Reuses messages of `previous` with the same lines. */
 export function parseSession(text: string, previous?: Session): Session {
   return parseCut(text, previous) ?? parseWhole(text);
 }
@@ -43,7 +42,7 @@ export function sessionText(session: Session): string {
   return session.head + session.body + session.foot;
 }
 
-/** The reference for `parseCut`: one parse of the whole text. */
+/** Reference for `parseCut`: parses the whole text at once. */
 export function parseWhole(text: string): Session {
   const {value, problems} = validate(sessionSchema, readYaml(text), EMPTY_HINT);
   const {messages, ...header} = value ?? {messages: undefined};
@@ -78,13 +77,13 @@ function parseCut(text: string, previous: Session | undefined): Session | undefi
   };
 }
 
-/** The header without the messages, or undefined if anything is wrong or odd about it. */
+/** Header without messages; undefined if anything is wrong or unusual. */
 export function parseHeader(head: string, foot: string, previous?: Session): SessionHeader | undefined {
   if (previous?.items && previous.head === head && previous.foot === foot) return previous.header;
   const source = readQuickly(head + foot);
   if (source.problems.length > 0 || source.linked || (source.value as {messages?: unknown} | null)?.messages !== null)
     return undefined;
-  // The head alone must be complete, or the line "messages:" was not what it looked like.
+  // The head alone must be complete; otherwise the line "messages:" was something else.
   if (foot !== '' && readQuickly(head).problems.length > 0) return undefined;
   const {messages: _, ...rest} = source.value as Record<string, unknown>;
   const quick = quickHeader(rest);
@@ -93,7 +92,7 @@ export function parseHeader(head: string, foot: string, previous?: Session): Ses
   return problems.length > 0 ? undefined : value;
 }
 
-/** The items below those that were found unchanged. Items that stand as they stood before are not read again. */
+/** Parse the items after the unchanged ones, reusing items with the same text. */
 function parseItems({items: texts, unchanged}: CutSessionText, known: readonly Item[]): Item[] | undefined {
   const items: Item[] = [];
   const before = known.slice(unchanged);
@@ -115,12 +114,12 @@ function parseItems({items: texts, unchanged}: CutSessionText, known: readonly I
   return items.concat(before.slice(before.length - tail));
 }
 
-/** A slice of a text keeps that text in memory. One message of each of many versions must not keep all of these versions. */
+/** Copy the text: a slice would keep its whole file version in memory. */
 function copyOf(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
 }
 
-/** One message read on its own; undefined if it is not one message, is wrong, or refers to others. */
+/** Parse a single message; undefined if it is not exactly one, is invalid, or refers to others. */
 export function parseItem(text: string): Item | undefined {
   const source = readQuickly(text);
   if (source.problems.length > 0 || source.linked || !Array.isArray(source.value) || source.value.length !== 1)
@@ -132,16 +131,16 @@ export function parseItem(text: string): Item | undefined {
   return value && problems.length === 0 ? {text, value, plain} : undefined;
 }
 
-/** Beyond this the text is read whole, and refused there as too large: older messages belong into segments. */
+/** Larger sessions are parsed whole and refused as too large: older messages belong into segments. */
 const MAX_MESSAGES = 50_000;
 
 export interface CutSessionText {
   head: string;
   body: string;
   foot: string;
-  /** Without those that are unchanged. */
+  /** Without unchanged items. */
   items: string[];
-  /** How many of the first items were found to be those of the earlier version. */
+  /** Number of leading items that equal those of the earlier version. */
   unchanged: number;
 }
 
@@ -153,15 +152,15 @@ const HASH = 35;
 const DASH = 45;
 
 /**
- * Find the block sequence under a top-level `messages:` by indentation alone. In YAML whatever belongs to an item of a
- * block sequence is indented deeper than its dash (comments and blank lines apart), so a dash in that column starts an
- * item. What else may be wrong with the text shows when head and items are parsed. The first messages of `previous`, an
- * earlier version, are compared as one text and not scanned again.
+ * Find the block sequence under a top-level `messages:` by indentation alone. In YAML everything that belongs to an
+ * item of a block sequence is indented deeper than its dash (except comments and blank lines), so a dash in that column
+ * starts an item. Other errors show up when head and items are parsed. The first messages of `previous`, an earlier
+ * version, are compared as one text and not scanned again.
  */
 export function cutText(text: string, previous?: Pick<Session, 'body' | 'items'>): CutSessionText | undefined {
   const key = text.startsWith('messages:') ? 0 : text.indexOf('\nmessages:') + 1;
   if (key === 0 && !text.startsWith('messages:')) return undefined;
-  // A directive such as %YAML 1.1 holds for the whole text.
+  // A directive such as %YAML 1.1 applies to the whole text.
   if (text.startsWith('%') || text.lastIndexOf('\n%', key) !== -1) return undefined;
   let bodyStart = -1;
   let indent = -1;
@@ -182,7 +181,7 @@ export function cutText(text: string, previous?: Pick<Session, 'body' | 'items'>
         bodyStart = line;
         indent = column;
         const same = previous?.items ? unchangedItems(text, bodyStart, previous.body, previous.items) : NONE;
-        // The last of them may go on in lines that are new.
+        // The last unchanged item may continue on new lines.
         if (same.count > 1) {
           unchanged = same.count - 1;
           line += same.length - (previous?.items?.[unchanged]?.text.length ?? 0);
@@ -208,7 +207,7 @@ export function cutText(text: string, previous?: Pick<Session, 'body' | 'items'>
 
 const NONE = {count: 0, length: 0};
 
-/** How many of `items`, whose text is `body`, `text` has at `start`, and their length. */
+/** Number of leading `items` (with text `body`) that `text` has at `start`, and their length. */
 function unchangedItems(text: string, start: number, body: string, items: readonly Item[]): typeof NONE {
   if (startsWithText(text, body, start)) return {count: items.length, length: body.length};
   const ends = [0];
@@ -228,12 +227,12 @@ function nextLine(text: string, from: number): number {
   return newline === -1 ? text.length : newline + 1;
 }
 
-/** NaN: the end of the text. */
+/** NaN marks the end of the text. */
 function isGap(code: number): boolean {
   return code === SPACE || code === NEWLINE || code === RETURN || Number.isNaN(code);
 }
 
-/** Comments right above a key that follows the messages belong to that key, not to the last message. */
+/** Comments right above a key after the messages belong to that key, not to the last message. */
 function commentsBefore(text: string, from: number, end: number, indent: number): number {
   let result = end;
   for (let lineEnd = end; lineEnd > from; ) {
@@ -249,7 +248,7 @@ function commentsBefore(text: string, from: number, end: number, indent: number)
 
 export const SCHEMA_LINE = '# yaml-language-server: $schema=';
 
-/** A new session file. `schema` is the path from the file to schemas/session.json. */
+/** Text of a new session file. `schema`: path from the file to schemas/session.json. */
 export function newSession(header: SessionHeader, messages: readonly Message[], schema: string): string {
   return `${SCHEMA_LINE}${schema}\n${yamlText({...header, messages})}`;
 }

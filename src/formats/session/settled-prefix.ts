@@ -1,14 +1,14 @@
 import type {Message} from './session-schema.ts';
 
-/** A shorter conversation is summed up whole each time. */
+/** Shorter conversations are always summed up whole. */
 const LONG = 128;
-/** So many of the last messages may still change: calls get marks, results and answers go above new messages. */
+/** The last messages may still change: calls get marks, and results and answers go above new messages. */
 const UNSETTLED = 32;
 
 /**
- * What the settled part of a conversation comes to, kept from one version of the conversation to the next: each version has
- * the messages of the one before it, so a turn costs what it adds. Messages are compared by identity. A conversation that was
- * edited further up is summed up from its start.
+ * Caches a fold over the settled part of a conversation from version to version: each version contains the messages of
+ * the previous one, so a turn costs only what it adds. Compares messages by identity. A conversation that was edited
+ * further up is folded from its start.
  *
  *     const words = new SettledPrefix(() => ({count: 0}), (sum, {content}) => void (sum.count += wordsIn(content)));
  *     const {state, count} = words.of(messages); // of the first `count` messages; the caller adds the others to a copy
@@ -24,7 +24,7 @@ export class SettledPrefix<S> {
     this.#add = add;
   }
 
-  /** The caller must not change the state. */
+  /** The caller must not modify the state. */
   of(messages: readonly Message[]): {state: S; count: number} {
     const first = messages[0];
     if (!first || messages.length < LONG) return {state: this.#start(), count: 0};
@@ -39,7 +39,7 @@ export class SettledPrefix<S> {
   }
 }
 
-/** Whether `now` begins with the first `count` messages of `before`. Several ask this of the same two, one after the other. */
+/** Whether `now` begins with the first `count` messages of `before`. Caches the last result for repeated questions. */
 function isPrefix(before: readonly Message[], count: number, now: readonly Message[]): boolean {
   if (before === last.before && now === last.now && count <= last.same) return true;
   for (let i = 0; i < count; i++) if (before[i] !== now[i]) return false;

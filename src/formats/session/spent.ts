@@ -2,10 +2,9 @@ import {type Chain, longestChain} from './chain.ts';
 import type {Message} from './session-schema.ts';
 import {SettledPrefix} from './settled-prefix.ts';
 
-/** Where the daemon writes down what the day has cost so far. */
+/** Where the daemon records the cost of the day. */
 export const SPEND_FILE = 'state/spend.yaml';
 
-/** What model calls came to. */
 export interface Spent {
   turns: number;
   input_tokens: number;
@@ -13,15 +12,14 @@ export interface Spent {
   cost_usd: number;
 }
 
-/** The same, of one day (UTC). */
 export interface DaySpent extends Spent {
   day: string;
 }
 
-/** What one model call came to, as far as its server said. */
+/** Usage of one model call, as far as reported. */
 export type Usage = {[K in Exclude<keyof Spent, 'turns'>]?: number | undefined};
 
-/** How much may be used before a person is asked. */
+/** Limits beyond which a person is asked. */
 export interface SpendLimits {
   turns?: number;
   tokens?: number;
@@ -41,7 +39,7 @@ export function addSpent(a: Spent, b: Spent): Spent {
   };
 }
 
-/** Of each the larger: neither of two accounts of the same day may be forgotten. */
+/** Maximum of each: neither of two accounts of a day may be lost. */
 export function largerSpent(a: Spent, b: Spent): Spent {
   return {
     turns: Math.max(a.turns, b.turns),
@@ -51,17 +49,16 @@ export function largerSpent(a: Spent, b: Spent): Spent {
   };
 }
 
-/** One model call. */
 export function oneTurn({input_tokens = 0, output_tokens = 0, cost_usd = 0}: Usage = {}): Spent {
   return {turns: 1, input_tokens, output_tokens, cost_usd};
 }
 
-/** A billionth of a dollar is enough, and sums stay readable. */
+/** Round to a billionth of a dollar, to keep sums readable. */
 function money(usd: number): number {
   return Math.round(usd * 1e9) / 1e9;
 }
 
-/** The day (UTC) of a time as it stands in a file; a time without a zone is UTC. */
+/** Day (UTC) of a time in a file; a time without a zone is UTC. */
 export function dayOf(time: string): string {
   if (time.length === 10 || time.endsWith('Z')) return time.slice(0, 10);
   const iso = time.replace(' ', 'T');
@@ -69,10 +66,10 @@ export function dayOf(time: string): string {
   return Number.isNaN(at) ? time.slice(0, 10) : new Date(at).toISOString().slice(0, 10);
 }
 
-/** What the newest day among messages came to. */
+/** Usage on the newest day among messages. */
 type Newest = DaySpent & {since: string};
 
-/** Of the messages of a long conversation that do not change any more. Conversations that were forked are summed up each time. */
+/** Usage of settled messages of long conversations. Forked conversations are summed up each time. */
 const settled = new SettledPrefix<Newest>(() => nothingSince(''), spend);
 
 function nothingSince(since: string): Newest {
@@ -90,10 +87,7 @@ function spend(sum: Newest, {role, timestamp, usage}: Message): void {
   sum.cost_usd += usage?.cost_usd ?? 0;
 }
 
-/**
- * What the newest day of a session came to; undefined if no model has answered in it. `since`: what is older was spent in
- * the session that it was forked from.
- */
+/** Usage on a session's newest day, if any. `since`: older usage belongs to the session it was forked from. */
 export function spentIn(messages: readonly Message[], since = ''): DaySpent | undefined {
   const {state, count} = since === '' ? settled.of(messages) : {state: nothingSince(since), count: 0};
   const sum = {...state};
@@ -102,21 +96,21 @@ export function spentIn(messages: readonly Message[], since = ''): DaySpent | un
   return spent.turns === 0 ? undefined : {...spent, cost_usd: money(spent.cost_usd)};
 }
 
-/** A piece of work: what an agent does about a message, until the next one comes. */
+/** A piece of work: what an agent does about a message until the next one arrives. */
 export interface Work {
-  /** The time of that message, or its place if it has none. */
+  /** Time of that message, or its position without one. */
   since: string;
   turns: number;
-  /** The messages between agents that led to it, if they did. */
+  /** Messages between agents that led to it, if any. */
   chain?: Chain;
 }
 
-/** Whether a message is work: what the daemon itself says is none, but for what a person has it say at fixed times. */
+/** Whether a message is work: messages of the daemon are not, except schedules. */
 export function isWork({role, from, delivery}: Message): boolean {
   return role === 'user' && (from !== 'system' || delivery?.startsWith('schedule/') === true);
 }
 
-/** What the session works on. Costs what was done about it, not the whole session. */
+/** Current work of the session. The cost depends on that work only, not on the whole session. */
 export function workIn(messages: readonly Message[]): Work {
   let turns = 0;
   for (let index = messages.length - 1; index >= 0; index--) {
@@ -128,4 +122,10 @@ export function workIn(messages: readonly Message[]): Work {
     }
   }
   return {since: 'start', turns};
+}
+
+/** Whether the agent still has to answer something. */
+export function awaitsAnswer(messages: readonly Message[]): boolean {
+  const last = messages.findLastIndex(({role}) => role === 'assistant');
+  return messages.slice(last + 1).some(({role}) => role === 'user' || role === 'tool_result');
 }

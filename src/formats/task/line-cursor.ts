@@ -1,11 +1,10 @@
 import type {Place} from '../common/diagnostic.ts';
 
-/** Goes over the lines of a text, one after the other. */
 export class LineCursor {
   readonly text: string;
   line = 0;
   start = 0;
-  /** End of the line without its line end, first character that is not white space, and its column. */
+  /** End of the line without its line end; first non-blank character; its column. */
   end = 0;
   at = 0;
   column = 0;
@@ -16,7 +15,7 @@ export class LineCursor {
     this.#next = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   }
 
-  /** To the next line; false if there is none. */
+  /** Move to the next line; false at the end. */
   advance(): boolean {
     const {text} = this;
     const start = this.#next;
@@ -45,12 +44,11 @@ export class LineCursor {
     this.column = column;
   }
 
-  /** The place of an offset on this line. */
   place(offset: number): Place {
     return {line: this.line, column: offset - this.start + 1};
   }
 
-  /** The line from its first character that is not white space. */
+  /** The line from its first non-blank character. */
   rest(): string {
     return this.text.slice(this.at, this.end);
   }

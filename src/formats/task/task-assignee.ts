@@ -1,6 +1,6 @@
 import {fieldOf, type Task, type TaskState} from './task.ts';
 
-/** Who is to do a task: the first name, or the template that a new agent is made from. `model`: for `new:provider/model`. */
+/** Who does a task: the first name, or the template of a new agent. `model`: for `new:provider/model`. */
 export interface Assignee {
   name?: string;
   model?: string;
@@ -17,14 +17,13 @@ export function assigneeIn([first]: readonly string[], assign: string | undefine
   return spawned.includes('/') ? {model: spawned, spawn: true} : {name: spawned, spawn: true};
 }
 
-/** All that decides whether a task can be delivered. */
 export interface TaskReadiness {
   state: TaskState;
   assignee: Assignee;
   dependsOn: readonly string[];
 }
 
-/** Pending, every dependency completed, its assignee an agent of this home. */
+/** A task is ready if it is pending, its dependencies are completed, and its assignee is an agent of this home. */
 export function isReady(
   {state, assignee: {name, model}, dependsOn}: TaskReadiness,
   {isAgent, stateOf}: {isAgent: (name: string) => boolean; stateOf: (id: string) => string | null | undefined},

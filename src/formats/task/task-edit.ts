@@ -17,7 +17,7 @@ import {
   taskText,
 } from './task-text.ts';
 
-/** What may change about a task at once. A field set to undefined is removed. */
+/** Changes of a task. A field set to undefined is removed. */
 export interface TaskChange {
   box?: Box;
   fields?: Readonly<Record<string, string | undefined>>;
@@ -36,7 +36,7 @@ export function appendNote(file: TaskFile, task: Task, note: NewNote): string {
   return updateTask(file, task, {note});
 }
 
-/** The new text; only the lines of what is changed differ. */
+/** Return the new text; only changed lines differ. */
 export function updateTask(file: TaskFile, task: Task, change: TaskChange): string {
   const {text} = file;
   const edited = updateTasks(file, [[task, change]]);
@@ -46,7 +46,7 @@ export function updateTask(file: TaskFile, task: Task, change: TaskChange): stri
   return edited;
 }
 
-/** Several tasks at once, for the price of one. */
+/** Update several tasks at once. */
 export function updateTasks(file: TaskFile, changes: Iterable<readonly [Task, TaskChange]>): string {
   refuseErrors(file.problems);
   const splices: Splice[] = [];
@@ -69,12 +69,12 @@ function splicesFor(text: string, task: Task, change: TaskChange): Splice[] {
     else if (value !== undefined) added.push([key, value]);
   }
   const lines = added.map(([key, value], i) => {
-    // A block as the last new line would take in deeper lines that follow.
+    // A block as the last new line would swallow deeper lines that follow.
     const swallows = i === added.length - 1 && lineAfter(text, task.fieldsEnd).column > columnOf(indent);
     return indent + fieldText(key, value, indent, eol, {block: !swallows});
   });
   const note = change.note && noteSplice(text, task, change.note, indent, eol, added.length > 0);
-  // Where the last field goes, what is new below the fields takes its place.
+  // If the last field is removed, new lines below the fields take its place.
   const gone = splices.find(
     ({start, end, insert}) => insert === '' && text[start - 1] === '\n' && end >= task.fieldsEnd,
   );
@@ -87,7 +87,7 @@ function splicesFor(text: string, task: Task, change: TaskChange): Splice[] {
   return splices;
 }
 
-/** A note goes below the others; the first one where `notes:` takes in no line that is something else. */
+/** Append a note below the others; put the first one where `notes:` swallows no other line. */
 function noteSplice(text: string, task: Task, note: NewNote, indent: string, eol: string, fixed: boolean): Splice {
   if (task.notesEnd !== undefined) {
     return {
@@ -100,7 +100,7 @@ function noteSplice(text: string, task: Task, note: NewNote, indent: string, eol
   const column = columnOf(indent);
   const clear = next.start >= task.end || next.column < column || (next.column === column && !isNoteLine(next.text));
   if (clear) return firstNote(task.fieldsEnd, note, indent, eol);
-  // Below its children nothing follows that could be taken in.
+  // Below the children nothing follows that could be swallowed.
   const last = task.children.at(-1);
   const below = last && task.fieldIndent === undefined && !fixed ? leadOf(text, last) : indent;
   refuseUnless(!last || last.column >= columnOf(below), task);
@@ -111,7 +111,7 @@ function firstNote(at: number, note: NewNote, indent: string, eol: string): Spli
   return {start: at, end: at, insert: `${eol}${indent}notes:${eol}${noteText(note, `${indent}  `, eol)}`};
 }
 
-/** A task and what is nested in it, read on its own: what an edit of it must be seen in. */
+/** Parse a task and its children alone, to check an edit. */
 function parseWindow(text: string, task: Task, end: number): TaskFile {
   return parseTasks(`${task.inTodo ? '## TODO\n' : ''}${text.slice(task.start, end)}\n`);
 }
@@ -125,7 +125,7 @@ function refuseUnless(holds: boolean, task: Task): void {
     );
 }
 
-/** The next line with anything on it, below the line that `offset` is on. */
+/** The next non-blank line below the line of `offset`. */
 function lineAfter(text: string, offset: number): {start: number; column: number; text: string} {
   for (let newline = text.indexOf('\n', offset); newline !== -1; ) {
     const end = text.indexOf('\n', newline + 1);
@@ -136,12 +136,11 @@ function lineAfter(text: string, offset: number): {start: number; column: number
   return {start: text.length, column: 0, text: ''};
 }
 
-/** A new task at the end of `## TODO` (made if missing), or as the last child of `parent`. */
+/** Add a task at the end of `## TODO` (created if missing), or as the last child of `parent`. */
 export function addTask(file: TaskFile, task: NewTask, parent?: Task): string {
   return addTasks(file, [task], parent);
 }
 
-/** Several, for the price of one. */
 export function addTasks(file: TaskFile, tasks: readonly NewTask[], parent?: Task): string {
   refuseErrors(file.problems);
   for (const task of tasks) mustTask(task);
@@ -172,7 +171,7 @@ function addChildren(text: string, tasks: readonly NewTask[], parent: Task, eol:
   return edited;
 }
 
-/** Not deeper than the last child, or it would be that child's; nor than the fields, or a block or notes would take it in. */
+/** Not deeper than the last child, which would own it, nor than the fields, where a block or notes would swallow it. */
 export function childIndent(text: string, parent: Task): string {
   const last = parent.children.at(-1);
   const choices = [parent.fieldIndent, last && leadOf(text, last)].filter(choice => choice !== undefined);
@@ -183,7 +182,7 @@ export function leadOf(text: string, task: Task): string {
   return text.slice(task.start, text.indexOf('-', task.start)).replace(/^\ufeff/, '');
 }
 
-/** Where its fields stand; without any, two columns in, or as deep as what already stands below it. */
+/** Indentation of its fields; by default two columns, or that of the lines already below it. */
 function fieldIndent(text: string, task: Task): string {
   if (task.fieldIndent !== undefined) return task.fieldIndent;
   const usual = `${leadOf(text, task)}  `;
@@ -215,7 +214,7 @@ function removeField(text: string, task: Task, field: Field): Splice {
     return {start, end: field.end, insert: ''};
   }
   start = text.lastIndexOf('\n', field.start - 1) + 1;
-  // It may be all that keeps deeper lines below it out of a block, notes or a child above it.
+  // The field may be all that separates deeper lines below from a block, notes or child above.
   const above = text.slice(0, start).trimEnd().length;
   const open =
     task.notesEnd === above ||

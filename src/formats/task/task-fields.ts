@@ -6,7 +6,7 @@ const keys = [...knownFields];
 const keysByLength: number[][] = [];
 for (const [index, key] of keys.entries()) keysByLength[key.length] = [...(keysByLength[key.length] ?? []), index];
 
-/** The known field whose name is text[at, end), by its number, without making a string of it; else -1. */
+/** Index of the known field named text[at, end), without creating a string; otherwise -1. */
 export function knownKey(text: string, at: number, end: number): number {
   const candidates = keysByLength[end - at];
   if (candidates) for (const index of candidates) if (text.startsWith(keys[index] as string, at)) return index;
@@ -21,7 +21,7 @@ export const ID = keys.indexOf('id');
 export const DUE = keys.indexOf('due');
 export const NOTES = keys.indexOf('notes');
 
-/** What the numbers of a row are. */
+/** Columns of a row. */
 const START = 0;
 const KEY_END = 1;
 const VALUE = 2;
@@ -34,8 +34,8 @@ const STRIDE = 7;
 const BLOCK = 1000;
 
 /**
- * The fields of all tasks of a file, as numbers: a file of 10,000 tasks has 40,000 fields of which few are looked at,
- * and as objects they cost more than all the rest of the parse. A task's fields are a chain of rows.
+ * Fields of all tasks of a file, as numbers: a file of 10,000 tasks has 40,000 fields, of which few are used, and
+ * objects would cost more than the rest of the parse. A task's fields form a chain of rows.
  */
 export class FieldTable {
   readonly text: string;
@@ -46,7 +46,7 @@ export class FieldTable {
     this.text = text;
   }
 
-  /** A new row, chained behind `previous` (-1: the first of its task). */
+  /** Add a row, chained behind `previous` (-1: the first of its task). */
   add(
     previous: number,
     start: number,
@@ -76,19 +76,18 @@ export class FieldTable {
     return row;
   }
 
-  /** A block goes on to `end`. */
   extend(row: number, end: number): void {
     this.#rows[row + END] = end;
   }
 
-  /** The fields of the chain that begins at `row`. */
+  /** Fields of the chain that starts at `row`. */
   read(row: number): Field[] {
     const fields: Field[] = [];
     for (let at = row; at !== -1; at = this.#rows[at + NEXT] as number) fields.push(this.#field(at));
     return fields;
   }
 
-  /** The value of the first field of that name in the chain that begins at `row`. */
+  /** Value of the first field named `key` in the chain that starts at `row`. */
   find(row: number, key: string): string | undefined {
     const rows = this.#rows;
     for (let at = row; at !== -1; at = rows[at + NEXT] as number) {
@@ -123,7 +122,7 @@ export class FieldTable {
   }
 }
 
-/** The rest of a line without the white space at its end; of a JSON string, its value. */
+/** Rest of a line without trailing white space; JSON strings are decoded. */
 function lineValue(text: string, start: number, end: number): string {
   let last = end;
   while (last > start && text.charCodeAt(last - 1) <= 32) last--;
@@ -132,7 +131,7 @@ function lineValue(text: string, start: number, end: number): string {
   return decodeString(raw) ?? raw;
 }
 
-/** The lines of a block without their common indentation, blank lines at its end left out. */
+/** Lines of a block without common indentation and trailing blank lines. */
 function blockValue(text: string, from: number, end: number): string {
   const newline = text.indexOf('\n', from);
   if (newline === -1 || newline >= end) return '';

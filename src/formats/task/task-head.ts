@@ -1,6 +1,6 @@
 import {type Box, type Field, type Priority, stateOfBox} from './task.ts';
 
-/** What stands on a task's own line after the dash. */
+/** Content of a task's own line after the dash. */
 export interface TaskHead {
   box: Box | undefined;
   boxStart: number;
@@ -19,7 +19,7 @@ interface Line {
   start: number;
 }
 
-/** The one empty list of all tasks without names, tags, fields, notes or children. */
+/** Shared empty list, for tasks without names, tags, fields, notes or children. */
 export const NONE: never[] = [];
 
 const SPACE = 32;
@@ -41,7 +41,7 @@ function wordEnd(text: string, at: number, end: number): number {
   return at;
 }
 
-/** Read text[from, end), the rest of a list item after its dash. Outside `## TODO` only an item with a box is a task. */
+/** Read text[from, end), a list item after its dash. Outside `## TODO` only an item with a box is a task. */
 export function readTaskHead(
   text: string,
   from: number,
@@ -89,7 +89,7 @@ export function readTaskHead(
   return head;
 }
 
-/** The box at `at`; undefined if there is none; a NoTask if it looks like one but is not. */
+/** The box at `at`; undefined if there is none; a NoTask if it only looks like one. */
 function readBox(text: string, at: number, end: number): Box | NoTask | undefined {
   if (text[at + 1] === ']' && isGap(text, at + 2, end)) return {lookalike: true, badBox: false, at};
   if (text[at + 2] !== ']' || at + 2 >= end) return undefined;
@@ -102,7 +102,7 @@ function readBox(text: string, at: number, end: number): Box | NoTask | undefine
   return {lookalike: !/[\da-z]/i.test(mark) || 'yYvVoO'.includes(mark), badBox: false, at};
 }
 
-/** A word that names somebody. */
+/** A word that names an agent or person. */
 export const NAME_WORD = /^@[A-Za-z0-9][A-Za-z0-9._/@-]*$/;
 
 function readNames(text: string, at: number, end: number, head: TaskHead): number {
@@ -149,7 +149,7 @@ function readQuoted(text: string, at: number, end: number): {value: string; end:
     if (close === -1 || !isGap(text, close + 1, end)) return undefined;
     return {value: decodeString(text.slice(at, close + 1)) ?? text.slice(at + 1, close), end: close + 1};
   }
-  // Searched within the line only: a search that runs on to the next quote of the file would make time quadratic.
+  // Search within the line only: searching to the next quote of the file would take quadratic time.
   if (quote === "'") {
     const rest = text.slice(at, end);
     for (let close = rest.indexOf("'", 1); close !== -1; close = rest.indexOf("'", close + 1)) {
@@ -160,7 +160,7 @@ function readQuoted(text: string, at: number, end: number): {value: string; end:
   return quote === '`' ? readTicked(text.slice(at, end), at) : undefined;
 }
 
-/** A Markdown code span: closed by as many backticks as opened it. */
+/** A Markdown code span, closed by as many backticks as opened it. */
 function readTicked(rest: string, at: number): {value: string; end: number} | undefined {
   let open = 0;
   while (rest[open] === '`') open++;
@@ -184,7 +184,7 @@ export function closingQuote(text: string, at: number, end: number): number {
   return -1;
 }
 
-/** A JSON string's value, or undefined if it is not one. */
+/** Value of a JSON string; undefined if it is none. */
 export function decodeString(source: string): string | undefined {
   if (!source.includes('\\')) return source.length >= 2 && isClean(source) ? source.slice(1, -1) : undefined;
   try {
@@ -205,7 +205,7 @@ function isClean(source: string): boolean {
 
 const KEY = /^[A-Za-z_][A-Za-z0-9_-]*:$/;
 
-/** `key: value key: value` after a quoted title; undefined if that is not what stands there. */
+/** `key: value key: value` after a quoted title; undefined if there is something else. */
 function readInlineFields(text: string, from: number, end: number, line: Line): Field[] | undefined {
   let at = skipGap(text, from, end);
   if (at >= end) return NONE;

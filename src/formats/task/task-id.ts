@@ -2,12 +2,12 @@ import {createHash, randomBytes} from 'node:crypto';
 
 const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** The id of a new task: 60 random bits, in letters and digits that are hard to misread. */
+/** Id for a new task: 60 random bits, in letters and digits that are hard to misread. */
 export function newTaskId(): string {
   return idOf(randomBytes(12));
 }
 
-/** The id of a task that a call creates: the same whenever that call is made. */
+/** Id of a task that a call creates; the same each time that call is made. */
 export function taskIdFor(call: string, index: number): string {
   return idOf(createHash('sha256').update(`${call}/${index}`).digest().subarray(0, 12));
 }

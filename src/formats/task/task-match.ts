@@ -1,13 +1,12 @@
 import {align, alignEnds, type Match, noMatch, type Pass} from '../common/align.ts';
 import {fieldOf, type Task, type TaskFile} from './task.ts';
 
-/** Nesting beyond this is matched by title alone: one pass a level must not become many. */
+/** Deeper nesting is matched by title alone, to limit the number of passes. */
 const LEVELS = 8;
 
 /**
- * Which task of `from` is which of `to`, one being an edit of the other: by the very same lines, by id, by title
- * (several of one title in their order), and at last by place, if something of it is the same. Two different ids are
- * never the same task.
+ * Match tasks of two versions of a file: by equal lines, by id, by title (in order if repeated), and finally by place
+ * if something is equal. Tasks with different ids never match.
  */
 export function matchTasks(from: TaskFile, to: TaskFile): Match {
   const match = noMatch(from.tasks.length, to.tasks.length);
@@ -16,7 +15,7 @@ export function matchTasks(from: TaskFile, to: TaskFile): Match {
   align(match, {...sameLines(from, before, to, after, match), even: true});
   align(match, {from: i => before.id(i), to: j => after.id(j), even: true});
   const like = (i: number, j: number) => !(before.id(i) && after.id(j));
-  /** Things of one level, under parents that are the same. */
+  /** Tasks of one level with the same parent. */
   const atLevel = (level: number, words: (task: Task) => string) => ({
     from: (i: number) => {
       const above = before.parent[i] as number;
@@ -68,13 +67,13 @@ function sideOf({tasks}: TaskFile): Side {
   return {parent, level, deepest, id: i => fieldOf(tasks[i] as Task, 'id')};
 }
 
-/** The lines of a task down to its first child. */
+/** Lines of a task down to its first child. */
 function linesOf({text, tasks}: TaskFile, index: number): string {
   const task = tasks[index] as Task;
   return text.slice(task.start, task.children[0]?.start ?? task.end);
 }
 
-/** Equal keys: the same lines, under parents with the same lines, up to the top or to one that is matched. */
+/** Keys are equal for equal lines under parents with equal lines, up to the top or to a matched parent. */
 function sameLines(from: TaskFile, before: Side, to: TaskFile, after: Side, match: Match): Pick<Pass, 'from' | 'to'> {
   const names = new Map<string, string>();
   const keysOf = (file: TaskFile, {parent}: Side, pairOf: (index: number) => number) => {
@@ -94,7 +93,7 @@ function sameLines(from: TaskFile, before: Side, to: TaskFile, after: Side, matc
   return {from: i => old.get(i), to: j => now.get(j)};
 }
 
-/** A task with another title at the same place is the old one if a word of the title or a line below it is the same. */
+/** A task with another title at the same place is the old one if a word of the title or its body is the same. */
 function alike(from: TaskFile, i: number, to: TaskFile, j: number): boolean {
   const [a, b] = [from.tasks[i] as Task, to.tasks[j] as Task];
   const body = (file: TaskFile, task: Task) => file.text.slice(task.headEnd, task.end).trim();

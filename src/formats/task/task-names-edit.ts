@@ -7,8 +7,8 @@ import {NAME_WORD} from './task-head.ts';
 import {parseTasks} from './task-parse.ts';
 
 /**
- * The new text: these names stand before the title, where the first one stood, and no others. Only the task's own line
- * differs, and of that only the names; refused where the rest of the line would then be read otherwise.
+ * Replace the names before the title, at the place of the first one. Only the names on the task's own line change;
+ * throws if the rest of the line would then be read differently.
  */
 export function setTaskNames(file: TaskFile, task: Task, names: readonly string[]): string {
   refuseErrors(file.problems);
@@ -46,7 +46,7 @@ interface Word {
   end: number;
 }
 
-/** The words between priority and title, which are names and tags and nothing else, and where the first may stand. */
+/** The words between priority and title, which are names and tags, and where the first may go. */
 function namesAndTags(text: string, task: Task): {words: Word[]; at: number} {
   const {boxStart, headEnd} = task;
   const boxWidth = task.box === undefined ? 0 : task.bare ? 1 : 3;
@@ -62,7 +62,7 @@ function namesAndTags(text: string, task: Task): {words: Word[]; at: number} {
   return {words, at};
 }
 
-/** Goes with the gap that follows it; at the end of the line, with the one before it. */
+/** Remove a word with the gap after it; at the end of the line, with the gap before it. */
 function without(text: string, {headEnd}: Task, {start, end}: Word): Splice {
   const next = afterGap(text, end, headEnd);
   if (next < headEnd || next > end) return {start, end: next, insert: ''};
@@ -79,7 +79,7 @@ function isGap(char: string | undefined): boolean {
   return char === ' ' || char === '\t';
 }
 
-/** The line of a task, read on its own: what follows it depends on nothing but where its dash stands. */
+/** Parse the line of a task alone: what follows depends only on the column of its dash. */
 function readLine(text: string, {start, inTodo}: Task, end: number): readonly Task[] {
   return parseTasks(`${inTodo ? '## TODO\n' : ''}${text.slice(start, end).replace(/^\ufeff/, '')}\n`).tasks;
 }

@@ -2,7 +2,7 @@ import {type Box, type Field, type Note, type Priority, stateOfBox, type Task, t
 import type {FieldTable} from './task-fields.ts';
 import {NONE, type TaskHead} from './task-head.ts';
 
-/** A task while its file is read, and after. Its fields are made when first asked for. */
+/** A task during and after parsing. Its fields are created on first use. */
 export class TaskNode implements Task {
   readonly line: number;
   readonly start: number;
@@ -26,12 +26,12 @@ export class TaskNode implements Task {
   noteIndent: string | undefined = undefined;
   notesKey = '';
   strays = false;
-  /** Column of its first field, -1 before there is one. */
+  /** Column of its first field; -1 before there is one. */
   fieldColumn = -1;
   /** First and last row of its fields in the table. */
   first = -1;
   last = -1;
-  /** Which of the known fields it has, a bit each. */
+  /** Bit set of its known fields. */
   low = 0;
   high = 0;
   readonly #inline: readonly Field[];
@@ -85,7 +85,7 @@ export class TaskNode implements Task {
     return beside ? beside.value : this.#table.find(this.first, key);
   }
 
-  /** Note that it has the known field of this number; whether it had it already. */
+  /** Record a known field by its index; returns whether it was recorded before. */
   has(known: number): boolean {
     const bit = 1 << (known % 30);
     if (known < 30) {

@@ -3,17 +3,17 @@ import type {LineCursor} from './line-cursor.ts';
 import {NONE} from './task-head.ts';
 import type {TaskNode} from './task-node.ts';
 
-/** The notes of a task while they are read. */
+/** State while reading the notes of a task. */
 export interface OpenNotes {
   task: TaskNode;
-  /** Of their key. */
+  /** Column of the key `notes:`. */
   column: number;
-  /** Column of the first note's dash, -1 before there is one. */
+  /** Column of the first note's dash; -1 before there is one. */
   dash: number;
   lastLine: number;
 }
 
-/** A line under `notes:`. Whatever is deeper than that key is a note, never a task. */
+/** Read a line under `notes:`. Everything deeper than that key is a note, never a task. */
 export function readNote(cursor: LineCursor, mode: OpenNotes): boolean {
   const {text, at, start, end, column, line} = cursor;
   const isDash = text.charCodeAt(at) === 45 && (at + 1 >= end || text.charCodeAt(at + 1) <= 32);
@@ -34,7 +34,7 @@ export function readNote(cursor: LineCursor, mode: OpenNotes): boolean {
     });
   } else {
     const note = mode.task.notes.at(-1);
-    // Words before the first note belong to nobody, but to these lines.
+    // Text before the first note belongs to no note.
     if (note) note.text += '\n'.repeat(line - mode.lastLine) + dedent(text.slice(start, end), mode.dash + 2);
   }
   mode.lastLine = line;

@@ -7,7 +7,7 @@ import {TaskNode} from './task-node.ts';
 import {type OpenNotes, readNote} from './task-note-lines.ts';
 import {TaskProblems} from './task-problems.ts';
 
-/** What a line may be part of. `line` is where it began, for the message if it never ends. */
+/** The construct that a line is part of. `line`: where it began, for the message if it never ends. */
 type Mode =
   | {in: 'text'}
   | {in: 'fence'; mark: string; line: number; task: TaskNode | undefined; item: number}
@@ -17,7 +17,7 @@ type Mode =
 
 const TEXT: Mode = {in: 'text'};
 
-/** Must not throw. One pass over the lines; time is linear in the text. */
+/** Must not throw. One pass over the lines, in linear time. */
 export function parseTasks(text: string): TaskFile {
   return new Scanner(text).scan();
 }
@@ -26,7 +26,7 @@ class Scanner extends LineCursor {
   readonly tasks: TaskNode[] = [];
   readonly problems = new TaskProblems();
   readonly table: FieldTable;
-  /** Open tasks, each nested in the one before. */
+  /** Open tasks, each nested in the previous one. */
   stack: TaskNode[] = [];
   mode: Mode = TEXT;
   inTodo = false;
@@ -80,10 +80,10 @@ class Scanner extends LineCursor {
     this.readField();
   }
 
-  /** Whether the line belongs to what `mode` is in; leaves that mode if not. */
+  /** Whether the line continues the current mode; leaves the mode if not. */
   continues(mode: Exclude<Mode, {in: 'text'}>, blank: boolean): boolean {
     if (mode.in === 'fence') {
-      // A fence that is a list item's content ends with the item.
+      // A fence inside a list item ends with the item.
       if (!blank && this.column <= mode.item) {
         this.mode = TEXT;
         return false;
@@ -109,12 +109,11 @@ class Scanner extends LineCursor {
     return false;
   }
 
-  /** Finish a block or the notes. */
   leave(): void {
     if (this.mode.in === 'block' || this.mode.in === 'notes') this.mode = TEXT;
   }
 
-  /** A code fence that opens at `from`, on a line of its own or as the content of a list item. */
+  /** Read a code fence that opens at `from`, on its own line or as the content of a list item. */
   readFence(from: number): boolean {
     const mark = fenceMark(this.text, from, this.end);
     if (mark === undefined) return false;
@@ -129,7 +128,7 @@ class Scanner extends LineCursor {
     while (at < end && text.charCodeAt(at) === 35) at++;
     const level = at - this.at;
     if (level > 6 || (at < end && text.charCodeAt(at) > 32)) return false;
-    // Indented under a task it is that task's prose.
+    // An indented heading under a task is prose of that task.
     if (this.column > 0 && this.stack.some(task => task.column < this.column)) return false;
     this.stack = [];
     if (level <= 2) this.inTodo = level === 2 && /^TODO:?$/i.test(headingText(text.slice(at, end)));
@@ -137,7 +136,7 @@ class Scanner extends LineCursor {
     return true;
   }
 
-  /** Close the tasks that a line in this column is not part of; the one it is part of, if any. */
+  /** Close tasks that do not contain this column; returns the task that does, if any. */
   close(): TaskNode | undefined {
     const {stack} = this;
     let top = stack[stack.length - 1];
@@ -201,7 +200,7 @@ class Scanner extends LineCursor {
       if (knownKey(text, at, colon) !== -1) this.problems.misaligned(this.place(at), owner.title, true);
       return;
     }
-    // New fields go where they are accepted whatever else stands there.
+    // New fields go to the column where they are accepted in any case.
     if (this.column === owner.column + 2 && owner.fieldColumn !== this.column)
       owner.fieldIndent = text.slice(this.start, at);
     this.addField(owner, colon);
@@ -236,7 +235,7 @@ class Scanner extends LineCursor {
       });
   }
 
-  /** A known field once a task, ids once a file, and due dates that are dates. */
+  /** Check that known fields are unique in a task, ids unique in the file, and due dates valid. */
   checkKnown(task: TaskNode, known: number, field: {line: number; column: number; value: string}): void {
     if (known === -1) return;
     if (task.has(known)) this.problems.duplicate(field, keyNamed(known));

@@ -2,20 +2,19 @@ import {nearest, type Place, type Problem, problem} from '../common/diagnostic.t
 import {isId, isTime} from '../common/values.ts';
 import {knownFields} from './task.ts';
 
-/** What is wrong with a task file, in the words a person reads. */
 export class TaskProblems {
   readonly #found: Problem[] = [];
   readonly #counts = {error: 0, warning: 0};
   readonly #ids = new Map<string, number>();
-  /** Unknown keys seen so far, each with the known one it may be a slip of. */
+  /** Unknown keys so far, with the known key each may be a typo of. */
   readonly #slips = new Map<string, string | undefined>();
 
-  /** In the order of the lines. */
+  /** Sorted by line. */
   list(): Problem[] {
     return this.#found.sort((a, b) => a.line - b.line);
   }
 
-  /** The first hundred of each severity: nobody reads more, and a hostile file has millions. */
+  /** Keep the first hundred of each severity: a hostile file may have millions. */
   #say(code: Problem['code'], place: Place, message: string, hint: string): void {
     const found = problem(code, place, message, hint);
     this.#counts[found.severity]++;
@@ -32,7 +31,7 @@ export class TaskProblems {
     this.#say('UNCLOSED_COMMENT', {line, column: 1}, message, 'add -->');
   }
 
-  /** `box` with its brackets, `next` what follows it. */
+  /** `box` includes brackets; `next` is the character after it. */
   badBox(place: Place, box: string, next: string): void {
     const known = box.length === 3 && ' _/xX-!'.includes(box.charAt(1));
     const wanted = `expected [ ], [_], [/], [x], [-] or [!], got ${box}`;
@@ -64,7 +63,7 @@ export class TaskProblems {
     this.#say('DUPLICATE_FIELD', place, message, 'remove one of the two');
   }
 
-  /** Unknown keys are kept and fine, unless one is a letter away from a known one. */
+  /** Unknown keys are fine, unless one is a letter away from a known key. */
   checkUnknown(place: Place, key: string): void {
     if (!this.#slips.has(key)) {
       if (key.length < 4 || this.#slips.size > 200) return;
@@ -79,7 +78,6 @@ export class TaskProblems {
       this.#say('LIKELY_TYPO', place, `unknown field "${key}" is kept but has no effect`, `did you mean "${near}"?`);
   }
 
-  /** Ids must be ids, and each stand once in the file. */
   checkId(place: Place, id: string): void {
     const first = this.#ids.get(id);
     if (!isId(id)) {

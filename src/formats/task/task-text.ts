@@ -1,6 +1,6 @@
 import {UserError} from '../common/errors.ts';
 import {escapeAll, jsonText, makeVisible, needsEscape} from '../common/visible.ts';
-import type {Box, Priority} from './task.ts';
+import type {Box, Priority, Task} from './task.ts';
 
 export interface NewNote {
   time: string;
@@ -17,7 +17,7 @@ export interface NewTask {
   fields?: Readonly<Record<string, string>>;
   notes?: readonly NewNote[];
   children?: readonly NewTask[];
-  /** For approvals: nothing hidden reaches the file raw. */
+  /** For approvals: no hidden character reaches the file unescaped. */
   strict?: boolean;
 }
 
@@ -25,7 +25,7 @@ export const KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._/@-]*$/;
 const TAG = /^[^\s#][^\s]*$/;
 
-/** What comes from an agent must not be able to end its word or line and begin another. */
+/** Text from an agent must not be able to end its word or line and begin another. */
 export function must(pattern: RegExp, word: string, what: string): void {
   if (!pattern.test(word) || needsEscape(word)) throw new UserError(`${jsonText(word)} is not a ${what}`, 4);
 }
@@ -50,9 +50,9 @@ export function inlineValue(value: string): string {
 }
 
 interface FieldStyle {
-  /** May be a block of several lines. */
+  /** Allow a block of several lines. */
   block?: boolean;
-  /** Escape whatever a person could not see, joiners and the like included. */
+  /** Escape everything invisible, including joiners. */
   strict?: boolean;
 }
 
@@ -77,14 +77,14 @@ function isPlain(value: string): boolean {
   return value[0] !== '"' && !/^\|[+-]?$/.test(value);
 }
 
-/** Several lines, one of them not indented, and no blank line at the end. */
+/** Several lines, at least one not indented, and no blank line at the end. */
 function isBlock(value: string): boolean {
   if (!value.includes('\n')) return false;
   const lines = value.split('\n');
   return lines.some(line => /^\S/.test(line)) && lines.at(-1)?.trim() !== '';
 }
 
-/** Further lines are indented deeper than the dash, so that nothing in them can begin a note, a field or a task. */
+/** Indent further lines deeper than the dash, so that they cannot begin a note, field or task. */
 export function noteText(note: NewNote, dash: string, eol: string): string {
   const lines = makeVisible(note.text, false).trim().split('\n');
   const rest = lines.slice(1).map(line => (line.trim() === '' ? '' : `${dash}  ${line}`));
@@ -104,4 +104,15 @@ export function taskText(task: NewTask, indent: string, eol: string): string {
   if (task.notes?.length) lines.push(`${inner}notes:`, ...task.notes.map(note => noteText(note, `${inner}  `, eol)));
   for (const child of task.children ?? []) lines.push(taskText(child, inner, eol));
   return lines.join(eol);
+}
+
+/** Whether this note exists, at any position. */
+export function hasNote({notes}: Task, {time, who, text}: NewNote): boolean {
+  const words = wordsOf(makeVisible(text, false));
+  return notes.some(note => note.time === time && note.who === who && wordsOf(note.text) === words);
+}
+
+/** Ignores indentation and line breaks. */
+function wordsOf(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }

@@ -3,7 +3,7 @@ import type {Problem} from '../common/diagnostic.ts';
 export const taskStates = ['pending', 'in_progress', 'completed', 'blocked', 'skipped'] as const;
 export type TaskState = (typeof taskStates)[number];
 
-/** What stands between the brackets of a box. */
+/** Character between the brackets of a box. */
 export type Box = ' ' | '_' | '/' | 'x' | 'X' | '-' | '!';
 
 export const stateOfBox: Record<Box, TaskState> = {
@@ -26,14 +26,14 @@ export const boxOfState: Record<TaskState, Box> = {
 
 export type Priority = 'A' | 'B' | 'C' | 'D';
 
-/** `key: value`, beside the title or on a line of its own. Offsets are into the file's text. */
+/** `key: value` beside the title or on its own line. Offsets refer to the file's text. */
 export interface Field {
   key: string;
-  /** Never coerced: always the text, a JSON string decoded, a block without its indentation. */
+  /** Always text: a JSON string is decoded, a block loses its indentation. */
   value: string;
   line: number;
   column: number;
-  /** Where the key begins, where the value begins, and where it ends (line end not included). */
+  /** Start of the key, start of the value, and its end (without line end). */
   start: number;
   valueStart: number;
   end: number;
@@ -49,39 +49,39 @@ export interface Note {
 
 export interface Task {
   line: number;
-  /** Offset of its line, and the column (from 0) of its dash. */
+  /** Offset of its line, and column (from 0) of its dash. */
   start: number;
   column: number;
-  /** Undefined for an item under `## TODO` that has none. */
+  /** Undefined for an item under `## TODO` without a box. */
   box: Box | undefined;
-  /** Offset of the box (bracketed or bare), or of the place where one would go. */
+  /** Offset of the box (bracketed or bare), or of the place for one. */
   boxStart: number;
   bare: boolean;
-  /** It stands under `## TODO`. */
+  /** Located under `## TODO`. */
   inTodo: boolean;
   state: TaskState;
   priority: Priority | undefined;
-  /** Names after @, the assignee first. */
+  /** Names after @; the first is the assignee. */
   names: readonly string[];
   tags: readonly string[];
   title: string;
   fields: readonly Field[];
-  /** Of its first field of that name; cheap, since the others are not made for it. */
+  /** Value of the first field of that name; cheap, because other fields are not created. */
   value(key: string): string | undefined;
   notes: readonly Note[];
   parent: Task | undefined;
   children: readonly Task[];
-  /** Ends (line ends not included) of its head line, its fields, its notes, and its last line with all its children. */
+  /** Ends (without line ends) of the head line, the fields, the notes, and the last line including children. */
   headEnd: number;
   fieldsEnd: number;
   notesEnd: number | undefined;
   end: number;
-  /** White space before its fields, as the person wrote it; undefined if it has none. */
+  /** White space before its fields, as written; undefined if it has none. */
   fieldIndent: string | undefined;
   noteIndent: string | undefined;
   /** White space before its `notes:`. */
   notesKey: string;
-  /** It has lines like fields in another column: prose, but fields if the first field went. */
+  /** Has field-like lines in another column: prose, but fields if the first field were removed. */
   strays: boolean;
 }
 
@@ -89,11 +89,11 @@ export interface TaskFile {
   text: string;
   tasks: readonly Task[];
   problems: Problem[];
-  /** End of the last line with anything on it in `## TODO`, if there is such a section. */
+  /** End of the last non-blank line in `## TODO`, if that section exists. */
   todoEnd: number | undefined;
 }
 
-/** Fields with a meaning; a second one in the same task is an error, others are kept as they are. */
+/** Fields with a meaning; duplicates in a task are errors. Other fields are kept as they are. */
 export const knownFields: ReadonlySet<string> = new Set(
   [
     'id created created_by prompt description depends_on parent due approval_required assign assigned started completed result status notes',
@@ -107,14 +107,23 @@ export function fieldOf(task: Task, key: string): string | undefined {
   return task.value(key);
 }
 
-/** Ids in a comma separated field such as depends_on. */
+/** Ids in a field such as depends_on, separated by commas or white space. */
 export function idsIn(value: string | undefined): string[] {
   return (value ?? '').split(/[\s,]+/).filter(Boolean);
 }
 
-/** The id it names as its parent, or that of the task it is nested under. */
+/** Id of its parent: the field `parent`, or the enclosing task. */
 export function parentId(task: Task): string | undefined {
   return fieldOf(task, 'parent') ?? (task.parent && fieldOf(task.parent, 'id'));
+}
+
+/** Value of the field `taint`: one source per line, because sources may contain commas. */
+export function taintText(sources: readonly string[]): string {
+  return sources.map(source => source.replace(/\s+/g, ' ')).join('\n');
+}
+
+export function taintIn(task: Task): string[] {
+  return (fieldOf(task, 'taint') ?? '').split('\n').filter(Boolean);
 }
 
 export function stringifyTasks(file: TaskFile): string {

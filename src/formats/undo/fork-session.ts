@@ -1,8 +1,8 @@
 import {newSession} from '../session/session.ts';
-import {awaitsAnswer} from '../session/session-ends.ts';
 import type {Call, Message, SessionHeader} from '../session/session-schema.ts';
+import {awaitsAnswer} from '../session/spent.ts';
 
-/** Keys that are about the session they stand in: what it waits for, owes others, and gets from them. */
+/** Keys that concern only the original session: what it waits for, owes others, and receives. */
 const OWN_KEYS: ReadonlySet<string> = new Set([
   'session_id',
   'created',
@@ -21,32 +21,30 @@ const OWN_KEYS: ReadonlySet<string> = new Set([
 ]);
 
 export interface ForkRequest {
-  /** Of the session as it was. */
   header: SessionHeader;
-  /** Its messages up to the cut, but for those in `segments`. */
+  /** Its messages up to the cut, without those in `segments`. */
   messages: readonly Message[];
-  /** Files with older messages that both sessions have. */
+  /** Files with older messages, shared by both sessions. */
   segments: readonly string[];
   id: string;
   from: NonNullable<SessionHeader['forked_from']>;
   paused: boolean;
   /** ISO time. */
   now: string;
-  /** From the new file to schemas/session.json. */
+  /** Path from the new file to schemas/session.json. */
   schema: string;
 }
 
 export interface ForkResult {
   text: string;
-  /** Whether a daemon will ask the model, if it may. */
   awaits: boolean;
-  /** Calls that had no result, and say now that they were not run. */
+  /** Calls without a result, which now have one that says they were not run. */
   open: readonly Call[];
 }
 
 /**
- * A session that begins as another was. Its history is whole: each call has its result. Nothing in it waits, was started or
- * delivered: what a person decided, what runs and what is due stays with the session it comes from.
+ * Create a session from the state of another. Its history is complete: each call has its result. Nothing in it is
+ * waiting, started or delivered: decisions, running calls and deliveries stay with the original session.
  */
 export function forkSession({header, messages, segments, id, from, paused, now, schema}: ForkRequest): ForkResult {
   const {whole, open} = withResults(messages, now);
@@ -72,13 +70,13 @@ export function forkSession({header, messages, segments, id, from, paused, now, 
   return {text, awaits, open};
 }
 
-/** Each call with one result below it, in order, and no result without its call. */
+/** Ensure one result below each call, in order, and no result without its call. */
 function withResults(messages: readonly Message[], now: string): {whole: Message[]; open: Call[]} {
   const answered = new Set(messages.map(({tool_call_id}) => tool_call_id));
   const called = new Set<string>();
   const whole: Message[] = [];
   const open: Call[] = [];
-  /** Of the answer that was met last. */
+  /** Calls of the last answer without a result. */
   let missing: Call[] = [];
   const fill = () => {
     for (const call of missing) whole.push(notRun(call, now));

@@ -7,10 +7,9 @@ import {fieldOf, type Task} from '../task/task.ts';
 import {type TaskChange, updateTasks} from '../task/task-edit.ts';
 import {parseTasks} from '../task/task-parse.ts';
 
-/** The queue without the decisions of a change, or why that cannot be. */
+/** The queue without the decisions of a change, or why that is impossible. */
 export type QueueUndo = {text: string; asked: readonly string[]} | {refused: string; hint?: string};
 
-/** What a decision is made of. */
 const OF_A_DECISION = [
   'approved_by',
   'approved_at',
@@ -36,8 +35,8 @@ export function decidedBy(before: string | undefined, after: string): string[] {
 }
 
 /**
- * Requests that were decided wait again, for a decision of today. `started`: since when the call of a request runs or ran,
- * by its session. Nothing becomes a yes here.
+ * Reset decided requests to pending, for a new decision. `started`: since when the call of a request runs or ran, by
+ * its session. Never creates an approval.
  */
 export function withoutDecisions(
   now: string,
@@ -60,7 +59,7 @@ export function withoutDecisions(
     const fields: Record<string, string | undefined> = Object.fromEntries(there.map(key => [key, undefined]));
     if (fieldOf(item.task, 'status') !== undefined) fields.status = 'pending';
     if (isBudget(item) && item.outcome !== undefined) fields.outcome = undefined;
-    // On its page it is asked as it was, and what is shown must be what a yes would run.
+    // Its page shows the original request, and an approval must run what is shown.
     const asWas = command(id) ?? fieldOf(item.task, 'original');
     if (asWas !== undefined && asWas !== item.command) fields.command = asWas;
     changes.push([item.task, {box: '_', fields}]);
@@ -81,7 +80,7 @@ function whyOver(item: ApprovalItem, started: string | undefined): string | unde
   return undefined;
 }
 
-/** A request that `text` says yes to, or no longer no, and `now` does not: only a fresh decision may do that. */
+/** A request that `text` approves, or no longer rejects, unlike `now`: only a fresh decision may do that. */
 export function decidesIn(now: string, text: string): {id: string; as: 'approved' | 'open'} | undefined {
   const is = itemsOf(now);
   for (const [id, item] of itemsOf(text)) {
@@ -93,13 +92,13 @@ export function decidesIn(now: string, text: string): {id: string; as: 'approved
   return undefined;
 }
 
-/** Whether a page says yes where it did not. */
+/** Whether a page newly approves. */
 export function approvesOnPage(now: string | undefined, text: string): boolean {
   const says = (page: string) => parseApproval(page).review?.decision;
   return says(text) === 'approved' && (now === undefined || says(now) !== 'approved');
 }
 
-/** What a change of the queue was, if it was the daemon's. */
+/** Describe a change of the queue by the daemon, and why it is not undone. */
 export function queueWords(before: string | undefined, after: string): string | undefined {
   const was = itemsOf(before ?? '');
   const is = itemsOf(after);

@@ -1,27 +1,25 @@
 import {hasErrors} from '../common/diagnostic.ts';
-import {isMap} from '../merge/merge-values.ts';
+import {isMap} from '../common/values.ts';
 import {type MessagePart, matchMessages} from '../merge/message-match.ts';
 import {parseSession, type Session, sessionText} from '../session/session.ts';
 import {insertMessage, setInMessage, setKeysInMessage, setSessionFields} from '../session/session-edit.ts';
 import type {Call, Message, SessionHeader} from '../session/session-schema.ts';
 
-/** What a change did to a session, as far as it is taken back. */
 export interface SessionUndo {
-  /** The session after the change, without it, but for the status. */
+  /** The session after the change, without it, except for the status. */
   text: string;
-  /** The same with the status of before, if that goes back too. */
+  /** Like `text`, with the previous status if that is restored too. */
   whole: string;
-  /** Messages that go. */
   removed: readonly Message[];
   /** Calls whose results are blanked out. */
   blanked: readonly Call[];
-  /** Of the change, but never taken back, in words. */
+  /** Parts of the change that are never undone, in words. */
   stays: readonly string[];
-  /** The session after the change, with marks of later ones that do not keep a message from going. */
+  /** The session after the change, with later marks that do not prevent removing a message. */
   after: string;
 }
 
-/** Whoever takes these back does something twice, forgets where text came from, or parts what belongs together. */
+/** Keys that are never restored: that would repeat work, lose the origin of text, or separate related messages. */
 const OWN_KEYS = [
   'session_id',
   'created',
@@ -36,10 +34,10 @@ const OWN_KEYS = [
 
 const CALL_KEYS = ['approval', 'started', 'run', 'where'] as const;
 
-/** What a person sets, or what stops a session: other states follow from the messages. */
+/** States that a person sets, or that stop a session; other states follow from the messages. */
 const LASTING: ReadonlySet<unknown> = new Set(['paused', 'completed', 'error']);
 
-/** In place of a result that was taken back: no call may be without one, or it would be run again. */
+/** Replaces an undone result: a call without a result would run again. */
 export const BLANK = JSON.stringify({
   success: false,
   error:
@@ -47,7 +45,7 @@ export const BLANK = JSON.stringify({
   code: 'UNDONE',
 });
 
-/** Undefined if one of the texts cannot be read: then only its lines can be taken back. Throws where an edit is refused. */
+/** Undefined if a text cannot be parsed: then only lines can be undone. Throws if an edit is refused. */
 export function undoInSession(before: string, after: string, now: string): SessionUndo | {refused: string} | undefined {
   const [was, left] = [parseSession(before), parseSession(after)];
   if (hasErrors(was.problems) || hasErrors(left.problems) || !was.header || !left.header) return undefined;
@@ -83,13 +81,13 @@ export function undoInSession(before: string, after: string, now: string): Sessi
     inserted++;
   }
   const text = sessionText(session);
-  // Unless somebody has set it, or it followed from messages, since.
+  // Unless the status was set, or followed from messages, since then.
   const goes = later.header?.status === is.header.status && session.header?.status !== was.header.status;
   const whole = goes ? sessionText(setSessionFields(session, {status: was.header.status})) : text;
   return {text, whole, removed, blanked, stays: [...stays], after: sessionText(is)};
 }
 
-/** The result at `from` of another session, without what it says. Its lines are kept where they can be. */
+/** Insert the result at `from` of another session without its content, keeping its lines if possible. */
 function insertBlank(session: Session, index: number, of: Session, from: number): Session {
   const {items} = session;
   const blank = of.messages[from]?.content === BLANK ? of : setInMessage(of, from, ['content'], BLANK);
@@ -100,7 +98,7 @@ function insertBlank(session: Session, index: number, of: Session, from: number)
   return {...session, items: all, body: all.map(({text}) => text).join(''), messages: all.map(({value}) => value)};
 }
 
-/** Calls that only wait for a person are as if nobody had asked yet: the request goes with them. */
+/** Copy later approval requests of unstarted calls, so that a pending request does not count as a change. */
 function withRequests(session: Session, now: Session): Session {
   const later = new Map(callsOf(now).map(call => [call.id, call]));
   let result = session;
@@ -113,17 +111,17 @@ function withRequests(session: Session, now: Session): Session {
   return result;
 }
 
-/** Of `before`, with all that is never taken back as it is after the change. */
+/** Header of `before`, with everything that is never undone as after the change. */
 function keepHeader(session: Session, was: SessionHeader, is: SessionHeader, stays: Set<string>): Session {
   const kept: Record<string, unknown> = {};
   const keep = (key: string, words: string) => {
     if (JSON.stringify(was[key]) === JSON.stringify(is[key])) return;
     kept[key] = is[key];
-    // Nobody would expect these to go back.
+    // Nobody would expect these to be restored.
     if (words !== '') stays.add(words);
   };
   for (const key of OWN_KEYS) keep(key, HEADER_WORDS[key]);
-  // What follows from the messages is no reason to take a change back by itself.
+  // A status that follows from the messages is no reason to undo a change by itself.
   if (!LASTING.has(was.status) && !LASTING.has(is.status)) keep('status', '');
   return setSessionFields(session, kept);
 }
@@ -164,7 +162,7 @@ function keepInMessage(session: Session, index: number, is: Message, stays: Set<
   return result;
 }
 
-/** Why `result` must not take the place of `now`: something that happened would be forgotten. Undefined: it may. */
+/** Why `result` must not replace `now`: something that happened would be lost. Undefined: it may. */
 export function whatSessionLoses(now: string, result: string): string | undefined {
   const [is, would] = [parseSession(now), parseSession(result)];
   if (!would.header) return 'the session would have errors';
@@ -189,7 +187,7 @@ export function whatSessionLoses(now: string, result: string): string | undefine
   return undefined;
 }
 
-/** A status that both the change and somebody after it set. */
+/** Describe a status that both the change and somebody later set. */
 export function statusOverlap(before: string, after: string, now: string): string | undefined {
   const [was, made, is] = [before, after, now].map(text => parseSession(text).header?.status);
   if (was === made || is === made || is === was || !(LASTING.has(was) || LASTING.has(made))) return undefined;

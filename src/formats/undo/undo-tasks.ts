@@ -4,28 +4,26 @@ import {type TaskChange, updateTasks} from '../task/task-edit.ts';
 import {matchTasks} from '../task/task-match.ts';
 import {parseTasks} from '../task/task-parse.ts';
 
-/** What a change did to tasks, as far as it is taken back. */
 export interface TasksUndo {
   /** The file after the change, without it. */
   text: string;
-  /** Tasks that are set back to before they were begun, as they are after the change. */
+  /** Tasks reset to pending, in their state after the change. */
   setBack: readonly Task[];
-  /** Tasks that had come to an end, and have not any more. */
+  /** Tasks that had ended and are open again. */
   reopened: readonly Task[];
-  /** Tasks that go. */
   removed: readonly Task[];
   stays: readonly string[];
 }
 
 const FILLED_IN = 'what the daemon filled in would be filled in again';
 
-/** When it came to be so, by its state: filled in where it is missing. */
+/** Field with the time of a state; filled in if missing. */
 const TIMES = new Map([
   ['in_progress', 'started'],
   ['completed', 'completed'],
 ]);
 
-/** That something was delivered, told or filled in: what was done is not done again for want of a mark. */
+/** Marks that something was delivered, reported or filled in: without a mark it would be repeated. */
 const MARKS = new Map([
   ['id', FILLED_IN],
   ['created', FILLED_IN],
@@ -41,7 +39,7 @@ const MARKS = new Map([
   ['approval', 'the request to start it stays: decide about it instead'],
 ]);
 
-/** Undefined if one of the texts has errors: then only its lines can be taken back. Throws where an edit is refused. */
+/** Undefined if a text has errors: then only lines can be undone. Throws if an edit is refused. */
 export function undoInTasks(before: string, after: string): TasksUndo | undefined {
   const [was, is] = [parseTasks(before), parseTasks(after)];
   if (hasErrors(was.problems) || hasErrors(is.problems)) return undefined;
@@ -57,7 +55,7 @@ export function undoInTasks(before: string, after: string): TasksUndo | undefine
     const time = TIMES.get(now.state);
     if (time && old.state === now.state && fieldOf(old, time) === undefined && fieldOf(now, time) !== undefined) {
       fields[time] = fieldOf(now, time);
-      // It ends where a person ticked the box.
+      // A chain ends where a person ticked the box.
       fields.chain = fieldOf(now, 'chain');
       stays.add(FILLED_IN);
     }
@@ -69,7 +67,7 @@ export function undoInTasks(before: string, after: string): TasksUndo | undefine
     }
     if (old.state !== now.state && old.state === 'pending') {
       setBack.push(now);
-      // By these the daemon sees that it was set back, and removes them.
+      // From these the daemon sees that the task was reset, and removes them.
       for (const key of ['started', 'completed']) {
         const value = fieldOf(now, key);
         if (value !== undefined) fields[key] = value;

@@ -4,18 +4,14 @@ import {merge} from '../merge/merge.ts';
 import {type SessionUndo, statusOverlap, undoInSession, whatSessionLoses} from './undo-session.ts';
 import {type TasksUndo, undoInTasks} from './undo-tasks.ts';
 
-/** What becomes of a text that a change of it is taken out of. */
 export type TextUndo =
   | {text: string; session?: SessionUndo; tasks?: TasksUndo}
-  /** It is never taken back, or not by itself. */
+  /** The change is never undone, or not by itself. */
   | {refused: string}
-  /** Later changes are to the same, in words. */
+  /** Later changes affect the same parts, in words. */
   | {overlaps: string[]};
 
-/**
- * `now` without what the change from `before` to `after` did: what was changed since stays. By tasks, messages, keys or
- * lines, as a save from a stale buffer is merged. Must not throw.
- */
+/** Undo the change from `before` to `after` in `now`, keeping later changes, like a stale save. Must not throw. */
 export function undoText(kind: Kind, before: string, after: string, now: string): TextUndo {
   try {
     const session = kind === 'session' ? undoInSession(before, after, now) : undefined;
@@ -24,7 +20,7 @@ export function undoText(kind: Kind, before: string, after: string, now: string)
     const wanted = session?.text ?? tasks?.text ?? before;
     const base = session?.after ?? after;
     const stays = (session ?? tasks)?.stays ?? [];
-    // Lines that only stand elsewhere are a person's doing, if there is nothing else.
+    // A change that only moves lines is a person's edit, if nothing else stays.
     if (wanted === base || (stays.length > 0 && sameLines(wanted, base))) return {refused: stays.join('; ') || NOTHING};
     const status = kind === 'session' ? statusOverlap(before, after, now) : undefined;
     if (status !== undefined) return {overlaps: [status]};
@@ -39,7 +35,7 @@ export function undoText(kind: Kind, before: string, after: string, now: string)
   }
 }
 
-/** Whether nothing is left of the change but where its lines stand. */
+/** Whether the texts differ only in the order of lines. */
 function sameLines(a: string, b: string): boolean {
   const sorted = (text: string) => text.split('\n').sort().join('\n');
   return a === b || sorted(a) === sorted(b);
@@ -47,7 +43,7 @@ function sameLines(a: string, b: string): boolean {
 
 const NOTHING = 'it only wrote down where things stood';
 
-/** Without what a merge of two saves would do about it. */
+/** Drop what a merge would do about the conflict. */
 function conflictReason(conflict: string): string {
   return conflict.replace(/;[^;]*$/, '');
 }

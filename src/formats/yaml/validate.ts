@@ -4,7 +4,7 @@ import type {Code} from '../common/errors.ts';
 import {lineStarts} from '../common/lines.ts';
 import {type Path, placeOfValue, type YamlSource} from './yaml-source.ts';
 
-/** Attached to a schema's refinement to name its diagnostic: `z.string().refine(ok, refuse('BAD_ID', 'letters …', 'rename it'))`. */
+/** Names the diagnostic of a refinement: `z.string().refine(ok, refuse('BAD_ID', 'letters …', 'rename it'))`. */
 export function refuse(
   code: Code,
   expected: string,
@@ -13,10 +13,10 @@ export function refuse(
   return {error: expected, params: {code, hint}};
 }
 
-/** Codes that say more than BAD_VALUE for a wrong word under a well-known key. */
+/** More specific codes than BAD_VALUE, for well-known keys. */
 const codeOfKey: Record<string, Code> = {status: 'BAD_STATUS', role: 'BAD_ROLE'};
 
-/** A checked value, or undefined with the problems that say why. Slips of the fingers in unknown keys are warnings. */
+/** Return the checked value, or undefined with problems. Likely typos in unknown keys are warnings. */
 export function validate<S extends z.ZodType>(
   schema: S,
   source: YamlSource,
@@ -33,7 +33,7 @@ export function validate<S extends z.ZodType>(
 
 export type PlaceFinder = (path: Path, what?: 'value' | 'key') => Place;
 
-/** `at` tells where the value of a path stands; `empty` is what to write into a file that has nothing yet. */
+/** `at`: place of the value at a path; `empty`: what to write into an empty file. */
 export function validateValue<S extends z.ZodType>(
   schema: S,
   value: unknown,
@@ -47,7 +47,7 @@ export function validateValue<S extends z.ZodType>(
       problems: [problem('NOT_A_MAP', at([]), `expected keys and values (key: value), found ${found}`, empty)],
     };
   }
-  // Else zod writes code for each schema at its first use and has V8 compile it: a tenth of a command's start, and no gain later.
+  // Without jitless, zod compiles code for each schema at first use: a tenth of a command's start, without later gain.
   const result = schema.safeParse(value, {jitless: true});
   const typos = findTypos(schema, value, [], at);
   if (result.success) return {value: result.data, problems: typos};
@@ -101,7 +101,7 @@ function issueProblem(issue: Issue, root: unknown, at: PlaceFinder): Problem {
   return problem('BAD_VALUE', at(path), `${name}: ${issue.message}, got ${describe(found)}`, 'correct the value');
 }
 
-/** Of the alternatives of a union, the one that came furthest says most. */
+/** Report the alternative of a union that matched furthest. */
 function unionProblem(
   issue: Extract<Issue, {code: 'invalid_union'}>,
   found: unknown,
@@ -173,7 +173,7 @@ function valueAt(value: unknown, path: Path): unknown {
   return at;
 }
 
-/** Unknown keys are kept and fine, unless one is almost a known key that is missing. */
+/** Unknown keys are fine, unless one is almost a known key that is missing. */
 function findTypos(schema: z.ZodType, value: unknown, path: Path, at: PlaceFinder): Problem[] {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
@@ -182,7 +182,7 @@ function findTypos(schema: z.ZodType, value: unknown, path: Path, at: PlaceFinde
   if (!(inner instanceof z.ZodObject) || value === null || typeof value !== 'object') return [];
   const shape = inner.shape as Record<string, z.ZodType>;
   const problems: Problem[] = [];
-  // A slip shows among the first keys; a file with thousands of unknown ones has them on purpose.
+  // A typo shows among the first keys; a file with thousands of unknown keys has them on purpose.
   for (const [key, item] of Object.entries(value).slice(0, 200)) {
     const known = shape[key];
     if (known) problems.push(...findTypos(known, item, [...path, key], at));

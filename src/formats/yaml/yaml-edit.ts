@@ -9,16 +9,13 @@ import {indentLines, scalarText, yamlText} from './yaml-text.ts';
 import {keyText} from './yaml-value.ts';
 import {colonOf, columnText, insertLines, isEmptyNode, joinAtEnd, pairEnd, pairOf} from './yaml-where.ts';
 
-/** Set, append or remove one value. Only the lines of that value differ afterwards. */
+/** Set, append or remove one value. Only the lines of that value change. */
 export type YamlEdit =
   | {set: Path; to: unknown; before?: string}
   | {append: Path; item: unknown; before?: number}
   | {remove: Path};
 
-/**
- * The edited text. Refuses (throws UserError) rather than write a text that does not read back as exactly the
- * intended value: every edit is read again before it is returned.
- */
+/** Apply an edit and parse the result; throws UserError unless it reads back as exactly the intended value. */
 export function editYaml(text: string, edit: YamlEdit): string {
   const source = readYaml(text);
   if (source.problems.length > 0)
@@ -50,7 +47,7 @@ function withFinalNewline(text: string): string {
   return text.endsWith('\n') || text === '' ? text : text + lineEnd(text);
 }
 
-/** A copy in which nothing is shared, without undefined keys. Not by JSON: that would take .inf for null, and miss its loss. */
+/** Deep copy without undefined keys. Not by JSON, which would turn .inf into null and hide its loss. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (value === null || typeof value !== 'object') return value ?? null;
@@ -60,7 +57,7 @@ function plain(value: unknown): unknown {
 }
 
 function intended(value: unknown, edit: YamlEdit): unknown {
-  // Not structuredClone: that keeps what aliases share, and an edit through an anchor would look intended.
+  // Not structuredClone, which keeps shared aliases: an edit through an anchor would look intended.
   const root = plain(value ?? {});
   const path = 'set' in edit ? edit.set : 'append' in edit ? edit.append : edit.remove;
   let parent = root as Record<string | number, unknown>;
@@ -125,7 +122,7 @@ function replaceValue(
         .replace(/\r?\n$/, '');
   const multiline = rendered.includes('\n');
   const wasLines = end > 0 && text[end - 1] === '\n' && !empty;
-  // The value alone, wherever it stands: a comment between key and value stays.
+  // Replace the value alone: a comment between key and value stays.
   const scalar = !empty && !multiline && isScalar(node) && !wasLines;
   const onOneLine = scalar || (!empty && !multiline && !text.slice(colon, end).includes('\n'));
   const start = onOneLine && node ? node.range[0] : colon + 1;
@@ -165,7 +162,7 @@ function appendSplices(source: YamlSource, edit: Extract<YamlEdit, {append: Path
   if (list.flow) return [{start: last.range[1], end: last.range[1], insert: `, ${jsonText(edit.item)}`}];
   const item = cautious ? `- ${jsonText(edit.item)}\n` : yamlText([edit.item]);
   if (next) {
-    // Before the line of its dash; what is not so is seen when the result is read again.
+    // Insert before the line of its dash; parsing the result detects other layouts.
     const start = text.lastIndexOf('\n', text.lastIndexOf('-', next.range[0] - 1)) + 1;
     return [{start, end: start, insert: indentLines(item, columnText(text, list), lineEnd(text))}];
   }

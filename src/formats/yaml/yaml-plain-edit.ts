@@ -2,14 +2,14 @@ import {readScalar} from './yaml-plain-scalar.ts';
 import {isOdd, plainEntryText, plainScalarText, singleQuoted} from './yaml-plain-text.ts';
 import type {Path} from './yaml-source.ts';
 
-/** One key of a block map, or one item of a block list, and the lines that are its own. */
+/** A key of a block map or an item of a block list, with its own lines. */
 interface Part {
-  /** Of a key; '' for an item. */
+  /** Name of a key; '' for an item. */
   name: string;
-  /** Where its first line begins, and where the line after its last begins. */
+  /** Start of its first line, and of the line after its last. */
   start: number;
   end: number;
-  /** Where the value begins: behind the colon or the dash. */
+  /** Start of the value, after the colon or dash. */
   from: number;
 }
 
@@ -20,10 +20,9 @@ const HASH = 35;
 const DASH = 45;
 
 /**
- * Set keys of the block map at `path`, or remove them (undefined), where each is one scalar on a line of its own or is
- * new: a new one goes above the key `before`, or last. Only these lines differ, and are as `editYaml` would write them.
- * Undefined for anything unusual. It goes by indentation alone: the caller reads the result again, and takes it only if
- * it means what it should.
+ * Set or remove (undefined) keys of the block map at `path`, where each is a scalar on its own line or is new. A new
+ * key goes above the key `before`, or last. Only these lines change, and are as `editYaml` would write them. Undefined
+ * for anything unusual. Goes by indentation alone: the caller must parse the result and check its meaning.
  */
 export function editPlainYaml(
   text: string,
@@ -61,7 +60,7 @@ function withValue(text: string, part: Part, value: unknown): string | undefined
   return written && text.slice(0, place.start) + written + text.slice(place.end);
 }
 
-/** In the quotes of the old value, if it had any. */
+/** Keep the quotes of the old value, if any. */
 function scalarLike(quote: string, value: unknown): string | undefined {
   if (typeof value === 'string' && !value.includes('\n') && !isOdd(value)) {
     if (quote === "'") return singleQuoted(value);
@@ -71,12 +70,12 @@ function scalarLike(quote: string, value: unknown): string | undefined {
 }
 
 function withoutLine(text: string, part: Part): string | undefined {
-  // The first key of a list's item stands behind the dash.
+  // The first key of a list item comes after the dash.
   if (!scalarOf(text, part) || contentOf(text, part.start) - part.start !== columnOf(part)) return undefined;
   return text.slice(0, part.start) + text.slice(text.indexOf('\n', part.start) + 1);
 }
 
-/** Where its value stands, if that is a scalar on the same line; nothing but comments and blank lines may follow. */
+/** Range of the value, if it is a scalar on the same line, followed only by comments and blank lines. */
 function scalarOf(text: string, {from, end}: Part): {start: number; end: number} | undefined {
   const lineEnd = text.indexOf('\n', from);
   let start = from;
@@ -91,14 +90,13 @@ function scalarOf(text: string, {from, end}: Part): {start: number; end: number}
   return {start, end: stop};
 }
 
-/** Its last line is certainly its own: neither blank nor what may be a comment. */
+/** Whether the last line is certainly its own: neither blank nor possibly a comment. */
 function endsPlainly(text: string, {start, end}: Part): boolean {
   const last = Math.max(start, text.lastIndexOf('\n', end - 2) + 1);
   const code = text.charCodeAt(contentOf(text, last));
   return code !== NEWLINE && code !== HASH;
 }
 
-/** The keys of the map at `path`. */
 function partsAt(text: string, path: Path): Part[] | undefined {
   let parts = partsOf(text, 0, text.length, undefined);
   for (const step of path) {
@@ -115,8 +113,8 @@ function partsAt(text: string, path: Path): Part[] | undefined {
 }
 
 /**
- * The keys or items of a block between two lines. With `column` its first key stands in that column of the first line,
- * behind a dash. Whatever is deeper than that column belongs to the part above it.
+ * Keys or items of a block between two lines. With `column`, the first key is in that column of the first line, after a
+ * dash. Deeper lines belong to the part above.
  */
 function partsOf(text: string, start: number, end: number, column: number | undefined): Part[] | undefined {
   const parts: Part[] = [];
@@ -130,7 +128,7 @@ function partsOf(text: string, start: number, end: number, column: number | unde
     if (content - line < at) return undefined;
     const previous = parts.at(-1);
     const item = code === DASH && text.charCodeAt(content + 1) === SPACE;
-    // A list may stand as far left as its key.
+    // A list may be in the same column as its key.
     if (item && previous && previous.name !== '') continue;
     const part = item ? {name: '', from: content + 1} : keyAt(text, content);
     if (!part || (previous && (previous.name === '') !== item)) return undefined;

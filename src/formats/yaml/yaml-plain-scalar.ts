@@ -2,12 +2,12 @@ const WORD = /^(?:true|false|null)$/i;
 const words: Record<string, true | false | null | undefined> = {true: true, false: false, null: null};
 const WHOLE = /^(?:0|[1-9]\d{0,14})$/;
 const DECIMAL = /^(?:0|[1-9]\d{0,8})\.\d{1,6}$/;
-/** What no number is written with, in any way that YAML knows. */
+/** Characters that occur in no YAML number. */
 const NO_NUMBER = /[^0-9a-fA-FxXoO.+_-]/;
-/** The escapes that JSON has too, but for halves of characters. */
+/** Escapes that JSON shares, except surrogates. */
 const DOUBLE = /^"(?:[^"\\\t]|\\["\\/nrtbf]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4})*"$/;
 const MAX_ESCAPED = 10_000;
-/** Plain within braces or brackets. */
+/** Plain scalars within braces or brackets. */
 const FLOW_PLAIN = /^[A-Za-z0-9_./-]+$/;
 const SPACE = 32;
 const DOUBLE_QUOTE = 34;
@@ -18,7 +18,7 @@ const BACKSLASH = 92;
 const BRACE = 123;
 const FLOW_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
-/** The scalar that the text from `at` to `end` is, on one line, without spaces around it. Undefined: unusual. */
+/** Read the scalar text[at, end) on one line, without surrounding spaces. Undefined: unusual. */
 export function readScalar(text: string, at: number, end: number): string | number | boolean | null | undefined {
   const scalar = text.slice(at, end);
   const first = scalar.charCodeAt(0);
@@ -31,7 +31,7 @@ export function readScalar(text: string, at: number, end: number): string | numb
   return undefined;
 }
 
-/** Letters, `_`, `/` and `(`: a plain scalar that begins so is text, but for a few words. */
+/** Letters, `_`, `/` and `(`: a plain scalar with such a start is text, except for a few words. */
 function startsText(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95 || code === 47 || code === 40;
 }
@@ -54,16 +54,16 @@ function readDouble(scalar: string): string | undefined {
   return closed && !scalar.includes('\t') ? scalar.slice(1, -1) : undefined;
 }
 
-/** Begins with a digit: a number, or text such as `3 files` and 2025-10-04. */
+/** Starts with a digit: a number, or text such as `3 files` and 2025-10-04. */
 function readNumber(scalar: string): string | number | undefined {
   if (WHOLE.test(scalar) || DECIMAL.test(scalar)) return Number(scalar);
   return NO_NUMBER.test(scalar) ? scalar : undefined;
 }
 
-/** A map or list of scalars in braces or brackets, on one line. Undefined: unusual, or none. */
+/** Read a flow map or list of scalars on one line. Undefined: unusual, or none. */
 export function readFlow(text: string, at: number, end: number): Record<string, unknown> | unknown[] | undefined {
   const open = text.charCodeAt(at);
-  // Both closing ones come two after their opening ones.
+  // The code of each closing bracket is its opening bracket's plus two.
   if ((open !== BRACE && open !== BRACKET) || text.charCodeAt(end - 1) !== open + 2) return undefined;
   const parts = flowParts(text.slice(at + 1, end - 1));
   if (!parts) return undefined;
@@ -97,7 +97,7 @@ function flowScalar(part: string): string | number | boolean | null | undefined 
     : undefined;
 }
 
-/** Cut at the commas that stand in no quotes. */
+/** Split at commas outside quotes. */
 function flowParts(inner: string): string[] | undefined {
   if (trimSpaces(inner) === '') return [];
   const parts: string[] = [];
@@ -118,7 +118,7 @@ function flowParts(inner: string): string[] | undefined {
   return quote ? undefined : parts;
 }
 
-/** Spaces only: others, such as U+00A0, are text in YAML. */
+/** Trim spaces only: other white space, such as U+00A0, is text in YAML. */
 function trimSpaces(text: string): string {
   let from = 0;
   let to = text.length;

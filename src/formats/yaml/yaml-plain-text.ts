@@ -1,24 +1,24 @@
 import {needsEscape} from '../common/visible.ts';
 import {TIME} from './yaml-text.ts';
 
-/** Nothing that is written here nests so deep; a value that contains itself ends here, too. */
+/** Limit on nesting; also ends recursion for a value that contains itself. */
 const MAX_INDENT = 40;
 const KEY = /^[A-Za-z_][A-Za-z0-9_-]{0,60}$/;
-/** In no text of these is a character that must be escaped. */
+/** Characters that never need escapes. */
 const ASCII = /^[\t\n\x20-\x7e]*$/;
-/** What a plain scalar must not look like: indicators, `: `, ` #`, spaces around it; and the words of YAML 1.1. */
+/** Texts that need quotes: indicators, `: `, ` #`, surrounding spaces; and the words of YAML 1.1. */
 const NOT_PLAIN = /^[\t ,[\]{}#&*!|>'"%@`]|^[?-]$|^[?-][\t ]|:[\t ]|[\t ]#|[\t :]$/;
 const WORD = /^(?:y|n|yes|no|on|off|true|false|null|~|)$/i;
-/** More than the numbers, dates and times that YAML 1.1 and 1.2 know, and the key `<<`. */
+/** Covers the numbers, dates and times of YAML 1.1 and 1.2, and the key `<<`. */
 const MAYBE_OTHER =
   /^(?:[-+]?[\d._][\d._:]*(?:[eE][-+]?\d+)?|[-+]?[eE][-+]?\d+|[-+]?0[xXoObB].*|[-+]?\.[A-Za-z]{3}|\d{4}-\d.*|<<)$/;
 const BLANK_END = /\n[\t ]*$/;
 const DECIMAL = /^\d+\.\d+$/;
 
 /**
- * What `yamlText` writes, for usual values, byte for byte and without the library: maps with plain keys, lists of them,
- * text that is plain, quoted or a literal block. Undefined for anything else, which is left to `yamlText`. A test holds
- * it to that. This one is a list of `value` alone, its lines indented.
+ * Write a list of `value` alone, indented: the output of `yamlText`, byte for byte, but without the library. Handles
+ * maps with plain keys, lists of such maps, and text that is plain, quoted or a literal block. Undefined for anything
+ * else, which is left to `yamlText`. A test compares the two.
  */
 export function plainItemText(value: unknown, indent: string): string | undefined {
   if (!isPlainObject(value)) return undefined;
@@ -26,7 +26,6 @@ export function plainItemText(value: unknown, indent: string): string | undefine
   return entries && `${indent}- ${entries.slice(indent.length + 2)}`;
 }
 
-/** The lines of one key of a map. */
 export function plainEntryText(key: string, value: unknown, indent: string): string | undefined {
   if (!KEY.test(key) || WORD.test(key) || MAYBE_OTHER.test(key) || indent.length > MAX_INDENT) return undefined;
   if (Array.isArray(value)) {
@@ -47,7 +46,6 @@ export function plainEntryText(key: string, value: unknown, indent: string): str
   return text === undefined ? undefined : `${indent}${key}: ${text}\n`;
 }
 
-/** A scalar on one line. */
 export function plainScalarText(value: unknown): string | undefined {
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'number') {
@@ -61,7 +59,7 @@ export function plainScalarText(value: unknown): string | undefined {
   return MAYBE_OTHER.test(value) ? undefined : value;
 }
 
-/** Has characters that must be escaped. */
+/** Whether a text has characters that must be escaped. */
 export function isOdd(text: string): boolean {
   return !ASCII.test(text) && needsEscape(text);
 }
@@ -81,7 +79,7 @@ function entriesText(map: Record<string, unknown>, indent: string): string | und
   return text === '' ? undefined : text;
 }
 
-/** Undefined where the first line or the end needs an indicator of its own. */
+/** Undefined if the first line or the end needs an indicator. */
 function literalText(text: string, indent: string): string | undefined {
   const ended = text.endsWith('\n');
   const content = ended ? text.slice(0, -1) : text;

@@ -1,36 +1,36 @@
 import {readFlow, readScalar} from './yaml-plain-scalar.ts';
 
-/** Beyond these the full reader says what is wrong, if anything is. */
+/** Beyond these limits the full reader reports what is wrong, if anything. */
 const MAX_LENGTH = 400_000;
 const MAX_DEPTH = 20;
 
-/** Where a value stands, and in a map its key: offsets into the text. */
+/** Offsets of a value and, in a map, its key. */
 export interface Spot {
   key: number | undefined;
   value: number;
 }
 
-/** Of each block map and list, where its entries stand. What is not in it has to be looked up with the full reader. */
+/** Positions of the entries of each block map and list. For others use the full reader. */
 export type Places = Map<unknown, Map<string | number, Spot>>;
 
-/** Where the reader is: on a line with something to read, or at the end (`indent` -1). */
+/** Reader position: on a non-blank line, or at the end (`indent` -1). */
 interface Cursor {
   readonly text: string;
   readonly places: Places | undefined;
   indent: number;
-  /** What is to be read on this line begins here. */
+  /** Start of what is to be read on this line. */
   start: number;
-  /** Of the line, without its "\n". */
+  /** End of the line, without its "\n". */
   end: number;
-  /** Where the value of the key that was read last begins; -1 if there is none. */
+  /** Start of the value of the last key; -1 if there is none. */
   value: number;
 }
 
 /**
- * Read the plain way of writing YAML that nearly all sessions are written in: block maps and lists, scalars on one line,
- * literal blocks, folded paragraphs, small flow maps and lists, comments on lines of their own. It gives exactly the value that the full
- * reader gives, or undefined: then the text may still be good YAML. A hundred times as fast, and a wrong reading would
- * be far worse than a slow one: whatever is unusual is left to the full reader.
+ * Read the simple YAML of nearly all sessions: block maps and lists, scalars on one line, literal blocks, folded
+ * paragraphs, small flow maps and lists, comments on lines of their own. Returns exactly the full reader's value, or
+ * undefined, in which case the text may still be valid YAML. A hundred times as fast. A wrong result would be far worse
+ * than a slow one, so anything unusual is left to the full reader.
  */
 export function readPlainYaml(text: string, places?: Places): {value: unknown} | undefined {
   if (text.length > MAX_LENGTH || !text.endsWith('\n') || ODD.test(text)) return undefined;
@@ -40,8 +40,8 @@ export function readPlainYaml(text: string, places?: Places): {value: unknown} |
   return value === undefined || cursor.indent !== -1 ? undefined : {value};
 }
 
-/** Control characters but tab and newline, marks of byte order, and what some readers take for a line end. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+/** Control characters except tab and newline, byte order marks, and what some readers treat as a line end. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
 const ODD = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]/;
 const TAB = 9;
 const SPACE = 32;
@@ -51,7 +51,7 @@ const COLON = 58;
 const GREATER = 62;
 const BAR = 124;
 
-/** To the next line that is neither blank nor a comment. */
+/** Move to the next line that is neither blank nor a comment. */
 function advance(cursor: Cursor, from: number): void {
   const {text} = cursor;
   for (let line = from; line < text.length; ) {
@@ -69,7 +69,7 @@ function advance(cursor: Cursor, from: number): void {
   cursor.indent = -1;
 }
 
-// Each of these reads from the cursor on, and leaves it on the first line that is not its own. Undefined: unusual.
+// Each function below reads from the cursor and leaves it on the first line that is not its own. Undefined: unusual.
 
 function readBlock(cursor: Cursor, depth: number): unknown {
   if (depth > MAX_DEPTH) return undefined;
@@ -124,12 +124,12 @@ function readMap(cursor: Cursor, depth: number): Record<string, unknown> | undef
   return map;
 }
 
-/** The value of a key, from behind its colon. */
+/** Value of a key, from after its colon. */
 function readEntry(cursor: Cursor, from: number, indent: number, depth: number): unknown {
   const {text, end} = cursor;
   if (from === end) {
     advance(cursor, end + 1);
-    // A list may stand as far left as its key.
+    // A list may be in the same column as its key.
     const deeper = cursor.indent > indent || (cursor.indent === indent && isItem(cursor));
     const start = deeper ? cursor.start : -1;
     const value = deeper ? readBlock(cursor, depth + 1) : null;
@@ -144,7 +144,7 @@ function readEntry(cursor: Cursor, from: number, indent: number, depth: number):
   return first === GREATER ? readFolded(cursor, at, indent) : readLine(cursor, at, indent);
 }
 
-/** A value on the rest of the line. A line below that is deeper would go on with it. */
+/** Read a value on the rest of the line. A deeper line below would continue it. */
 function readLine(cursor: Cursor, at: number, indent: number): unknown {
   const {text} = cursor;
   let end = cursor.end;
@@ -168,7 +168,7 @@ function readLiteral(cursor: Cursor, at: number, indent: number): string | undef
     while (text.charCodeAt(from) === SPACE) from++;
     const end = text.indexOf('\n', from);
     if (from === end) {
-      // Spaces of a blank line may count or not.
+      // Spaces of a blank line may or may not count.
       if (width === -1 || from !== line) return undefined;
       blanks++;
     } else {
@@ -187,7 +187,7 @@ function readLiteral(cursor: Cursor, at: number, indent: number): string | undef
   return head === '|' ? content : head === '|-' ? content.slice(0, -1) : content + '\n'.repeat(blanks);
 }
 
-/** A paragraph: lines as deep as each other, one below the other, without spaces at their ends. */
+/** A paragraph: consecutive lines of equal indentation, without trailing spaces. */
 function readFolded(cursor: Cursor, at: number, indent: number): string | undefined {
   const {text} = cursor;
   if (text.slice(at, cursor.end) !== '>-') return undefined;
@@ -216,7 +216,7 @@ function readFolded(cursor: Cursor, at: number, indent: number): string | undefi
   return lines.join(' ');
 }
 
-/** Where the colon of a plain key stands that begins at `at`; -1 if none does. */
+/** Position of the colon of a plain key at `at`; -1 if there is none. */
 function keyEnd(text: string, at: number): number {
   if (!isKeyStart(text.charCodeAt(at))) return -1;
   let end = at + 1;
@@ -234,7 +234,7 @@ function isKeyGap(text: string, at: number, end: number): boolean {
   return at === end || text.charCodeAt(at) === SPACE;
 }
 
-/** Of sessions. A key that is the same object each time is found in a map, and set, in a fraction of the time. */
+/** Keys of sessions. Reusing the same string object makes map access several times as fast. */
 const usualKeys = new Map(
   [
     ...['session_id', 'agent_id', 'agent_type', 'model', 'system_prompt', 'created', 'updated', 'status', 'messages'],
@@ -242,7 +242,7 @@ const usualKeys = new Map(
   ].map(key => [key, key]),
 );
 
-/** Keys that are no text in YAML, and the one that is special in JavaScript. */
+/** Keys that are not text in YAML, and the one that is special in JavaScript. */
 function isReserved(key: string): boolean {
   if (key.length === 4 || key.length === 5) return /^(?:true|false|null)$/i.test(key);
   return key === '__proto__';

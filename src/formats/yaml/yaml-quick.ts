@@ -2,9 +2,8 @@ import {type Places, readPlainYaml, type Spot} from './yaml-plain.ts';
 import {type Path, readYaml, type YamlSource} from './yaml-source.ts';
 
 /**
- * The same as `readYaml`, and fast for the plain way of writing: its value is at hand, most places are found by reading
- * it once more, and only who asks for other places or for nodes (`root`) has the text read in full. A text that is not
- * plain is read in full at once.
+ * Like `readYaml`, but fast for simple YAML: the value is available at once, most places come from a second quick read,
+ * and only other places and nodes (`root`) need the full reader. Other texts are read in full at once.
  */
 export function readQuickly(text: string): YamlSource & {plain?: true} {
   const plain = readPlainYaml(text);
@@ -28,7 +27,6 @@ export function readQuickly(text: string): YamlSource & {plain?: true} {
   };
 }
 
-/** Where the parts of a plain text stand. */
 class PlainSpots {
   readonly #places: Places = new Map();
   readonly #root: unknown;

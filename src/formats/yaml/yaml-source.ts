@@ -17,20 +17,20 @@ import {keyText, readValue} from './yaml-value.ts';
 
 export type Path = readonly (string | number)[];
 
-/** A YAML text read once: its value, its problems, and where each part of it stands. */
+/** A parsed YAML text: its value, problems and positions. */
 export interface YamlSource {
   text: string;
   /** Undefined if the text has a syntax error. */
   value: unknown;
   root: ParsedNode | null;
   problems: Problem[];
-  /** It uses an anchor or an alias, so its parts cannot be read on their own. */
+  /** It uses anchors or aliases, so its parts cannot be parsed separately. */
   linked: boolean;
-  /** Where a part stands, as far as that is known without nodes. */
+  /** Position of a part, as far as known without nodes. */
   spotAt?(path: Path): Spot | 'nowhere' | 'unknown';
 }
 
-/** Nobody writes these by hand; a text beyond them is answered with a problem, in bounded time. */
+/** Limits far beyond hand-written text, so that parsing takes bounded time. */
 const limits = {depth: 200, tokens: 1_000_000, errors: 20};
 
 interface SyntaxError {
@@ -39,7 +39,7 @@ interface SyntaxError {
   message: string;
 }
 
-/** Thrown and caught within this file, to stop reading early. */
+/** Thrown and caught in this file, to stop reading early. */
 class TooMuch extends Error {
   readonly offset: number;
   readonly what: 'depth' | 'tokens' | 'documents' | 'errors';
@@ -51,7 +51,7 @@ class TooMuch extends Error {
   }
 }
 
-/** Must not throw: whatever is wrong with the text is in `problems`. Time is linear in the text. */
+/** Must not throw: errors are in `problems`. Linear time. */
 export function readYaml(text: string): YamlSource {
   const errors: SyntaxError[] = [];
   let tooMuch: TooMuch | undefined;
@@ -63,7 +63,9 @@ export function readYaml(text: string): YamlSource {
     tooMuch = error;
   }
   const starts = errors.length > 0 || tooMuch ? lineStarts(text) : [];
-  const problems = errors.slice(0, limits.errors).map(error => syntaxProblem(error, starts));
+  const problems = errors
+    .slice(0, limits.errors)
+    .map(error => problem('YAML_SYNTAX', placeAt(starts, error.offset), error.message, hintFor(error)));
   if (tooMuch && tooMuch.what !== 'errors') problems.unshift(tooMuchProblem(tooMuch, starts));
   if (!doc || problems.length > 0) return {text, value: undefined, root: null, problems, linked: false};
   return {text, root: doc.contents, ...readValue(text, doc.contents, limits.errors)};
@@ -72,13 +74,13 @@ export function readYaml(text: string): YamlSource {
 function compose(text: string, errors: SyntaxError[]): Document.Parsed | undefined {
   let failures = 0;
   const fail = (offset: number, code: string, message: string) => {
-    // Three brackets that nobody closed are one thing to mend.
+    // Report several unclosed brackets as one problem.
     if (!errors.some(error => error.offset === offset && error.message === message))
       errors.push({offset, code, message});
     if (++failures > limits.errors) throw new TooMuch(offset, 'errors');
   };
   const composer = new Composer({uniqueKeys: false, merge: true, keepSourceTokens: true, logLevel: 'silent'});
-  // The composer would collect a million errors for a hostile text; this stops it at the first few.
+  // The composer would collect a million errors for a hostile text; stop it after the first few.
   Object.assign(composer, {
     onError(at: number | [number, number] | {offset: number}, code: string, message: string, warning?: boolean) {
       if (!warning) fail(typeof at === 'number' ? at : Array.isArray(at) ? at[0] : at.offset, code, message);
@@ -147,10 +149,6 @@ const hints: Record<string, string> = {
   TAG_RESOLVE_FAILED: 'put quotes around a value that begins with !',
 };
 
-function syntaxProblem(error: SyntaxError, starts: readonly number[]): Problem {
-  return problem('YAML_SYNTAX', placeAt(starts, error.offset), error.message, hintFor(error));
-}
-
 function hintFor({code, message}: SyntaxError): string {
   const [, end] = /\bend with an? (\S)$/.exec(message) ?? [];
   if (end !== undefined) return `add the missing ${end}, or put quotes around a text that begins with a bracket`;
@@ -159,7 +157,7 @@ function hintFor({code, message}: SyntaxError): string {
   return hints[code] ?? 'mend the YAML here';
 }
 
-/** The node at `path` and, in a map, the key that names it. Undefined where the path leads nowhere. */
+/** Node at `path` and, in a map, its key. Undefined if the path leads nowhere. */
 export function nodeAt(
   root: ParsedNode | null,
   path: Path,
@@ -184,7 +182,7 @@ export function nodeAt(
   return {node, key};
 }
 
-/** Where the value at `path` stands (or its key), or the nearest thing around it that exists. */
+/** Place of the value at `path` (or of its key), or of its nearest existing ancestor. */
 export function placeOfValue(
   source: YamlSource,
   path: Path,

@@ -4,8 +4,8 @@ import {escapeHidden, jsonText, needsEscape} from '../common/visible.ts';
 export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
 /**
- * New YAML text for a value, lines ending in "\n", in the style of the seeds: long texts as literal blocks, times
- * single-quoted, nothing folded, nothing that YAML 1.1 readers would take for something else left unquoted.
+ * YAML text of a value, with "\n" line ends: long texts as literal blocks, times in single quotes, nothing folded, and
+ * nothing unquoted that YAML 1.1 readers would misinterpret.
  */
 export function yamlText(value: unknown): string {
   const doc = new Document(value, {compat: 'yaml-1.1', aliasDuplicateObjects: false});
@@ -22,19 +22,19 @@ export function yamlText(value: unknown): string {
 function scalarType(text: string): Scalar.Type {
   if (needsEscape(text)) return Scalar.QUOTE_DOUBLE;
   const newline = text.indexOf('\n');
-  // A block whose first line is blank would lose that line's spaces.
+  // A block with a blank first line would lose that line's spaces.
   if (newline !== -1) return text.slice(0, newline).trim() === '' ? Scalar.QUOTE_DOUBLE : Scalar.BLOCK_LITERAL;
   if (TIME.test(text)) return Scalar.QUOTE_SINGLE;
   return Scalar.PLAIN;
 }
 
-/** `text` with every line but the empty ones indented, and line ends as the file has them. */
+/** Indent all non-empty lines and use the file's line ends. */
 export function indentLines(text: string, indent: string, eol: string): string {
   const lines = text.split('\n').map(line => (line === '' ? line : indent + line));
   return lines.join(eol);
 }
 
-/** What a scalar looked like, so that its replacement looks the same. */
+/** Text of a scalar in the quoting style of the old one. */
 export function scalarText(value: unknown, old: unknown): string | undefined {
   if (typeof value === 'object' && value !== null) return undefined;
   if (typeof value === 'string' && isScalar(old) && !value.includes('\n') && !needsEscape(value)) {

@@ -5,22 +5,22 @@ import {lineStarts, placeAt} from '../common/lines.ts';
 export interface YamlValue {
   value: unknown;
   problems: Problem[];
-  /** It uses an anchor or an alias, so its parts cannot be read on their own. */
+  /** It uses anchors or aliases, so its parts cannot be parsed separately. */
   linked: boolean;
 }
 
-/** The plain value of a parsed text, with at most `most` problems. */
+/** Plain value of a parsed text, with at most `most` problems. */
 export function readValue(text: string, root: unknown, most: number): YamlValue {
   const reader = new ValueReader(text, most);
   return {value: reader.read(root), problems: reader.problems, linked: reader.linked};
 }
 
-/** Nodes → plain values, with anchors resolved, merge keys applied, and duplicate keys and alias bombs refused. */
+/** Converts nodes to plain values: resolves anchors, applies merge keys, refuses duplicate keys and alias bombs. */
 class ValueReader {
   readonly problems: Problem[] = [];
   linked = false;
   #anchors = new Map<string, {value: unknown; size: number}>();
-  /** Nodes that aliases have added so far. */
+  /** Number of nodes added by aliases so far. */
   #expanded = 0;
   #starts: number[] | undefined;
   readonly text: string;
@@ -72,7 +72,7 @@ class ValueReader {
       else own.set(key, part.value);
     }
     for (const [key, value] of merged) if (!own.has(key)) own.set(key, value);
-    // Object.fromEntries makes even a key "__proto__" an ordinary own property.
+    // Object.fromEntries makes even "__proto__" an ordinary own property.
     return {value: Object.fromEntries(own), size};
   }
 
@@ -134,7 +134,7 @@ class ValueReader {
   }
 }
 
-/** The `yaml` package makes the plain key `<<` a symbol. */
+/** The `yaml` package turns the plain key `<<` into a symbol. */
 export function keyText(value: unknown): string {
   return typeof value === 'symbol' ? (value.description ?? '') : String(value ?? '');
 }

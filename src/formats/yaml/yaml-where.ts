@@ -1,4 +1,3 @@
-// Where in a text the parts of its YAML stand.
 import {isScalar, type Pair, type ParsedNode, type YAMLMap, type YAMLSeq} from 'yaml';
 import {lineEnd, type Splice} from '../common/lines.ts';
 import {keyText} from './yaml-value.ts';
@@ -21,14 +20,14 @@ export function colonOf(pair: Pair<ParsedNode, ParsedNode | null>): number {
   return token?.sep?.find(part => part.type === 'map-value-ind')?.offset ?? pair.key.range[1];
 }
 
-/** White space as wide as the column in which the block collection's items begin. */
+/** Spaces up to the column of a block collection's items. */
 export function columnText(text: string, node: YAMLMap.Parsed | YAMLSeq.Parsed): string {
   const lineStart = text.lastIndexOf('\n', node.range[0] - 1) + 1;
   const bom = lineStart === 0 && text.startsWith('\ufeff') ? 1 : 0;
   return ' '.repeat(node.range[0] - lineStart - bom);
 }
 
-/** Whole lines after the line on which the thing ending at `end` ends. */
+/** Insert whole lines after the line that contains `end`. */
 export function insertLines(text: string, end: number, lines: string): Splice {
   if (end > 0 && text[end - 1] === '\n') return {start: end, end, insert: lines};
   const newline = text.indexOf('\n', end);

@@ -7,12 +7,12 @@ export function argvOf(command: Command): string[] {
   return words.flatMap(word => (word.type === 'Word' ? expand(word) : [withoutQuotes(word)]));
 }
 
-/** `alias ls='sudo ls'`: an argument in the form of an assignment, which is a doubt. */
+/** `alias ls='sudo ls'`: an argument in the form of an assignment, which makes the line ambiguous. */
 function withoutQuotes({text, pos, value}: Assignment): string {
   return value?.type !== 'Word' ? text : text.slice(0, value.pos - pos) + value.value;
 }
 
-/** `{rm,-rf,x}` is several words; only for the eyes of deny rules, since a brace is a doubt. */
+/** `{rm,-rf,x}` is several words. Matters for deny rules only, because a brace makes the line ambiguous. */
 function expand(word: Word): string[] {
   if (word.value.length > 512 || !word.parts?.some(part => part.type === 'BraceExpansion')) return [word.value];
   return minimatch.braceExpand(word.value, {braceExpandMax: 256});

@@ -29,15 +29,19 @@ const sameAs: Readonly<Record<string, string>> = {
   'docker-compose': 'docker compose',
 };
 
-/** The last component of a command's path. */
 export function baseName(command: string): string {
   return command.slice(command.lastIndexOf('/') + 1);
 }
 
-/** The name under which the tables of this folder know a command: `/usr/bin/python3.11` is `python`. */
+/** Name of a command in the tables of this folder: `/usr/bin/python3.11` is `python`. */
 export function commandKind(command: string): string {
   const base = baseName(command);
   if (/^ld(-[\w-]+)?\.so(\.\d+)*$/.test(base)) return 'ld.so';
   const plain = /^(python|perl|ruby|node|lua|php|pip|pypy)[\d.]+$/.exec(base)?.[1] ?? base;
-  return Object.hasOwn(sameAs, plain) ? (sameAs[plain] ?? plain) : plain;
+  return ownEntry(sameAs, plain) ?? plain;
+}
+
+/** Entry of a table under its own key, never an inherited one such as `constructor`. */
+export function ownEntry<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
 }

@@ -3,7 +3,7 @@ import {baseName, commandKind} from './command-name.ts';
 import {flagTable} from './flag-table.ts';
 import {isLiteral, looseMatch} from './words.ts';
 
-/** Letters and the long options that mean the same; '' for commands without a list of their own. */
+/** Long options for letters, by command; '' is the default. */
 const longForms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '': {r: 'recursive', R: 'recursive', f: 'force', a: 'all'},
   rm: {r: 'recursive', R: 'recursive', f: 'force', d: 'dir'},
@@ -32,9 +32,8 @@ const longForms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * Does a deny rule speak of this command? Generous: a path counts as its last component, another name of the same
- * command as that command, `*` is anything, options are a set in any order and spelling, and what follows an option may
- * be its value.
+ * Whether a deny rule covers this command. Generous: a path counts as its last component, an alias as the command, `*`
+ * is anything, options match in any order and spelling, and a word after an option may be its value.
  */
 export function denies(rule: Rule, argv: readonly string[]): boolean {
   const [command, ...rest] = rule.words;
@@ -43,7 +42,7 @@ export function denies(rule: Rule, argv: readonly string[]): boolean {
   return inOrder(rest, rule.open, argv.slice(1)) || asSet(command, rest, rule.open, argv.slice(1));
 }
 
-/** May it speak of a command of this name, by the first word alone? */
+/** Whether a deny rule may cover a command of this name, judged by its first word. */
 export function mayDeny(rule: Rule, name: string): boolean {
   const [command] = rule.words;
   return command === undefined || isCommand(command, name);
@@ -64,28 +63,27 @@ function asSet(command: string, words: readonly string[], open: boolean, given: 
   const kind = commandKind(command);
   const wanted = readArguments(kind, words);
   const got = readArguments(kind, given);
-  if (!wanted.options.every(option => has(kind, got, option))) return false;
-  // `git push` is that and nothing more; a rule that names options does not mind further ones.
+  if (!wanted.options.every(option => hasOption(kind, got, option))) return false;
+  // `git push` without options matches only that; a rule that names options allows for further ones.
   if (!open && wanted.options.length === 0 && got.options.length > 0) return false;
   return operandsMatch(wanted.operands, open, got.operands);
 }
 
 interface Arguments {
   words: readonly string[];
-  /** As written. */
   options: string[];
-  /** One name for each option, letters apart and in their long form. */
+  /** Canonical name of each option: letters split and in long form. */
   names: ReadonlySet<string>;
   operands: Operand[];
 }
 
 interface Operand {
   text: string;
-  /** It follows an option, so that it may be that option's value. */
+  /** It follows an option, so it may be the value of that option. */
   mayBeValue: boolean;
 }
 
-/** In order, each of the wanted found, `*` one or more times, nothing skipped but possible values of options. */
+/** Match the wanted operands in order, `*` once or more; skip only words that may be option values. */
 function operandsMatch(wanted: readonly Operand[], open: boolean, got: readonly Operand[]): boolean {
   let reached = new Set([0]);
   for (const operand of got) {
@@ -106,7 +104,7 @@ function readArguments(kind: string, words: readonly string[]): Arguments {
   let ended = false;
   let mayBeValue = false;
   for (const word of kind === 'kill' ? killArguments(words) : words) {
-    // dd's operands are options in all but looks.
+    // Operands of dd act as options.
     const isOption = !ended && (kind === 'dd' ? word.includes('=') : word.startsWith('-') && word !== '-');
     if (!ended && word === '--') ended = true;
     else if (isOption) options.push(word);
@@ -116,7 +114,7 @@ function readArguments(kind: string, words: readonly string[]): Arguments {
   return {words, options, names: new Set(options.flatMap(option => namesOf(kind, option))), operands};
 }
 
-/** `-9`, `-s 9`, `-s KILL` and `--signal=SIGKILL` are `-KILL`; `--` only keeps `-1` from being a signal. */
+/** `-9`, `-s 9`, `-s KILL` and `--signal=SIGKILL` become `-KILL`; `--` only keeps `-1` from being a signal. */
 function killArguments(words: readonly string[]): string[] {
   const named = words.join('\0').replace(/(^|\0)(?:-[sn]\0?|--signal[=\0])(?=[A-Za-z0-9])/g, '$1-');
   return named
@@ -125,8 +123,8 @@ function killArguments(words: readonly string[]): string[] {
     .map(word => (/^-(?:9|(?:sig)?kill)$/i.test(word) ? '-KILL' : word));
 }
 
-/** Is `option` there, in whatever spelling? */
-function has(kind: string, got: Arguments, option: string): boolean {
+/** Whether `option` is present, in any spelling. */
+function hasOption(kind: string, got: Arguments, option: string): boolean {
   if (got.options.some(other => looseMatch(option, other))) return true;
   if (kind === 'dd') return false;
   const [name, value] = cut(option);
@@ -139,7 +137,7 @@ function has(kind: string, got: Arguments, option: string): boolean {
   );
 }
 
-/** `-rf` is `--recursive` and `--force`; a letter without a long form stays as it is. */
+/** `-rf` becomes `--recursive` and `--force`; a letter without a long form stays. */
 function namesOf(kind: string, option: string): string[] {
   if (option.startsWith('--') || flagTable[kind]?.whole === true) return [cut(option)[0]];
   const forms = longForms[kind] ?? longForms[''] ?? {};

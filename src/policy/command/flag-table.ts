@@ -1,37 +1,36 @@
 /** An argument that makes a command do more than read. */
 export interface RiskyUse {
-  /** Where it stands in argv. */
   index: number;
-  /** The option as far as a rule must spell it, or the whole argument. */
+  /** The part of the option that a rule must spell out, or the whole argument. */
   flag: string;
   reason: string;
 }
 
 /**
- * What a command's arguments can make it do beyond reading. Lists are words separated by spaces: `-o` counts among
- * letters run together too, `=-c` only as a word of its own, `--output` in every abbreviation.
+ * Arguments that make a command do more than read. Lists are separated by spaces: `-o` also matches in
+ * combined letters, `=-c` only as a separate word, `--output` in every abbreviation.
  */
 export interface Uses {
-  /** Options are whole words (`find -exec`), never letters run together. */
+  /** Options are whole words (`find -exec`), never combined letters. */
   whole?: true;
-  /** Options that run other programs or load code or settings. */
+  /** Options that run programs or load code or settings. */
   runs?: string;
-  /** Options that write or delete files, or change something. */
+  /** Options that write or delete files, or change something else. */
   writes?: string;
-  /** Options that send data away, or talk to another machine. */
+  /** Options that send data or contact another machine. */
   sends?: string;
-  /** Of a command with subcommands: the only options before one that change nothing. */
+  /** For commands with subcommands: the only harmless options before the subcommand. */
   globals?: string;
-  /** Operands from this one on (1 is the first) do more than name what is read. */
+  /** Operands from this position on (1 is the first) do more than name input. */
   operands?: {
     from: number;
     why: string;
     unless?: RegExp;
-    /** One of these makes them harmless, if it comes first; `past`: what may stand before it. */
+    /** One of these options makes the operands harmless if it comes first, apart from options in `past`. */
     unlessOption?: string;
     past?: string;
   };
-  /** Why it does more than read even without operands. */
+  /** Why the command does more than read even without operands. */
   bare?: string;
 }
 
@@ -39,10 +38,10 @@ const script = {operands: {from: 1, why: 'runs a program from a file'}, bare: 'r
 const reads = 'runs the commands that it reads';
 const writesFile = (from: number) => ({from, why: 'names a file to write'});
 
-// Lists of files count as running: what is read is no longer what the line shows.
+// Lists of files count as running: the line no longer shows what is read.
 const sums = {runs: '-c --check --files0-from'};
 
-/** By command, or by command and subcommand. */
+/** By command, or command and subcommand. */
 export const flagTable: Readonly<Record<string, Uses>> = {
   find: {whole: true, runs: '-exec -execdir -ok -okdir -files0-from', writes: '-delete -fprint -fprint0 -fprintf -fls'},
   fd: {runs: '-x -X --exec --exec-batch'},
@@ -94,9 +93,9 @@ export const flagTable: Readonly<Record<string, Uses>> = {
   diff: {runs: '-l --paginate'},
   date: {writes: '-s --set', operands: {from: 1, why: 'sets the clock', unless: /^\+/}},
   hostname: {writes: '-F -b --file --boot', operands: {from: 1, why: 'sets the name of the machine'}},
-  // Of the shell's own printf: it sets a variable.
+  // The shell's builtin printf sets a variable with -v.
   printf: {writes: '-v'},
-  // In a shell the subscript of a[x] is computed, and may run commands.
+  // A shell evaluates the subscript of a[x], which may run commands.
   test: {runs: '-v -R', whole: true},
   dmesg: {writes: '-c -C -D -E -n --clear --read-clear --console-off --console-on --console-level'},
   sysctl: {

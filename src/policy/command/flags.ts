@@ -1,39 +1,39 @@
-import {commandKind} from './command-name.ts';
+import {commandKind, ownEntry} from './command-name.ts';
 import {abbreviates} from './deny.ts';
 import {flagTable, type RiskyUse, type Uses} from './flag-table.ts';
 import {readingSubcommands} from './reading-subcommands.ts';
 import {riskyScripts} from './scripts.ts';
 import {isLiteral, literalPrefix} from './words.ts';
 
-/** The known risky arguments. A rule whose loose `*` is all that covers one does not allow it. */
+/** Known risky arguments. An allow rule must spell these out; a `*` does not cover them. */
 export function riskyUses(argv: readonly string[]): RiskyUse[] {
   const kind = commandKind(argv[0] ?? '');
   const args = kind === 'tar' ? dashed(argv) : argv;
   const {found, uses} = subcommands(kind, args);
   const all = found.flatMap(({path, at}) => {
-    const entry = entryOf(flagTable, path);
+    const entry = ownEntry(flagTable, path);
     return entry ? [optionUses(entry, args), operandUses(entry, args, at)].flat() : [];
   });
-  const globals = entryOf(flagTable, kind)?.globals;
+  const globals = ownEntry(flagTable, kind)?.globals;
   if (globals !== undefined) all.push(...globalUses(globals, args, found[1]?.at ?? args.length));
   return [uses, all, riskyScripts(kind, args)]
     .flat()
     .map(use => ({...use, reason: `\`${`${kind} ${use.flag}`.trim()}\` ${use.reason}`}));
 }
 
-/** Does this word of a rule, the one at the use's place, spell it? */
+/** Whether a rule's word at the position of the use spells it out. */
 export function spells(word: string | undefined, use: RiskyUse): boolean {
   if (word === undefined) return false;
   return isLiteral(word) || (use.flag.startsWith('-') && literalPrefix(word).startsWith(use.flag));
 }
 
-/** `git`, `git remote`, …: as far as the tables know, each with where its last word stands; what is not known to read is a use. */
+/** Known paths (`git`, `git remote`, …) with the index of their last word. Subcommands not known to read are uses. */
 function subcommands(kind: string, args: readonly string[]): {found: {path: string; at: number}[]; uses: RiskyUse[]} {
   let last = {path: kind, at: 0};
   const found = [last];
   const uses: RiskyUse[] = [];
   for (;;) {
-    const reading = entryOf(readingSubcommands, last.path);
+    const reading = ownEntry(readingSubcommands, last.path);
     const index = args.findIndex((word, i) => i > last.at && !word.startsWith('-'));
     const word = args[index];
     if (reading === undefined || word === undefined) return {found, uses};
@@ -72,7 +72,7 @@ function isOption(flag: string, name: string, word: string, whole: boolean): boo
   return flag.length === 2 && !whole && !word.startsWith('--') && word.includes(flag.charAt(1));
 }
 
-/** Options before the subcommand, but those that change nothing: `git -p log` starts a pager, `git log -p` does not. */
+/** Options before the subcommand, except harmless ones: `git -p log` starts a pager, `git log -p` does not. */
 function globalUses(harmless: string, args: readonly string[], before: number): RiskyUse[] {
   const known = harmless.split(' ');
   return args.slice(1, before).flatMap((word, i) => {
@@ -101,10 +101,7 @@ function operandUses(entry: Uses, args: readonly string[], after: number): Risky
   return uses;
 }
 
-/**
- * Does an option that makes the operands harmless come first? Further on it may be the value of another, as in
- * `git branch --format --list x`, which makes x.
- */
+/** An option makes operands harmless only if it comes first: `git branch --format --list x` creates x. */
 function isHarmlessForm({unlessOption, past}: NonNullable<Uses['operands']>, rest: readonly string[]): boolean {
   if (unlessOption === undefined) return false;
   const first = rest.find(word => !/^--[\w-]+=/.test(word) && past?.split(' ').includes(word) !== true);
@@ -115,12 +112,8 @@ function isOnlyInformation(rest: readonly string[]): boolean {
   return rest.length > 0 && rest.every(word => /^(--version|--help|-V|-v|-h)$/.test(word));
 }
 
-/** `tar xf` is `tar -xf`. */
+/** `tar xf` means `tar -xf`. */
 function dashed(argv: readonly string[]): readonly string[] {
   const [command = '', first, ...rest] = argv;
   return first === undefined || first.startsWith('-') ? argv : [command, `-${first}`, ...rest];
-}
-
-function entryOf<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
-  return Object.hasOwn(table, key) ? table[key] : undefined;
 }

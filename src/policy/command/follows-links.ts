@@ -1,16 +1,16 @@
-import {commandKind} from './command-name.ts';
+import {commandKind, ownEntry} from './command-name.ts';
 import {abbreviates} from './deny.ts';
 
-/** Letters by which a command follows links that nobody named; `''`: of any other command. */
+/** Option letters that make a command follow links it encounters; `''` is the default. */
 const letters: Readonly<Record<string, string>> = {grep: 'R', tree: 'l', diff: 'r', '': 'LH'};
 const words = ['--follow', '--dereference', '--dereference-recursive', '--dereference-command-line'];
 const recursive = ['--recursive'];
 
-/** Why a command may read through links it meets on its way; undefined: it is not known to. */
+/** Why a command may read through links it encounters; undefined: not known to. */
 export function followsLinks(argv: readonly string[]): string | undefined {
   const [name = '', ...rest] = argv;
   const kind = commandKind(name);
-  const risky = Object.hasOwn(letters, kind) ? (letters[kind] ?? '') : (letters[''] ?? '');
+  const risky = ownEntry(letters, kind) ?? letters[''] ?? '';
   const long = kind === 'diff' ? [...words, ...recursive] : words;
   const option = rest.find(word =>
     word.startsWith('--')

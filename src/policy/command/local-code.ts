@@ -4,14 +4,14 @@ import {scriptOperands} from './script-operands.ts';
 import {shells} from './wrapper-table.ts';
 import {unwrap} from './wrappers.ts';
 
-/** Commands that do what files of the working directory say. */
+/** Commands that run what files in the working directory say. */
 const builders: ReadonlySet<string> = new Set(
   'make gmake ninja cmake meson scons bazel just task rake npm npx pnpm yarn bun deno node-gyp tsc jest vitest cargo go gradle mvn ant sbt dotnet bundle gem composer pip pipx poetry uv tox nox pytest mix lein cabal stack'.split(
     ' ',
   ),
 );
 
-/** Why a command may run what lies in its working directory, where an agent can write; undefined: it is not known to. */
+/** Why a command may run files of its working directory, which an agent can write; undefined: not known to. */
 export function runsLocalCode(argv: readonly string[]): string | undefined {
   let found = reasonFor(argv);
   const {doubts} = unwrap(argv, inner => {
@@ -21,8 +21,8 @@ export function runsLocalCode(argv: readonly string[]): string | undefined {
 }
 
 /**
- * Why a command may run what an agent wrote, though a person's rule lets it out of the sandbox: what lies elsewhere that
- * rule spelled. `isOurs`: whether agents could write a path.
+ * Why a command may run agent-written code although a person's rule lets it out of the sandbox. Paths elsewhere are
+ * fine, because the rule spelled them out. `isOurs`: whether agents could write a path.
  */
 export function runsOurCode(argv: readonly string[], isOurs: (path: string) => boolean): string | undefined {
   if (onlyTells(argv)) return undefined;
@@ -37,7 +37,7 @@ export function runsOurCode(argv: readonly string[], isOurs: (path: string) => b
   return found ?? (doubts[0] === undefined ? undefined : `${argv[0]} ${doubts[0]}`);
 }
 
-/** What a path elsewhere says, the rule had to spell. */
+/** Only relative paths count: a rule had to spell out absolute ones. */
 function scriptIn(argv: readonly string[]): string | undefined {
   if (onlyTells(argv)) return undefined;
   const script = scriptOperands('', [{argv}]).named.find(path => !path.startsWith('/'));
@@ -56,7 +56,7 @@ function reasonFor(argv: readonly string[]): string | undefined {
   return otherCode(argv);
 }
 
-/** Besides what is named as a script. */
+/** Code other than named scripts. */
 function otherCode(argv: readonly string[]): string | undefined {
   const [name = ''] = argv;
   const kind = commandKind(name).split(' ', 1)[0] ?? '';

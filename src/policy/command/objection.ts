@@ -4,7 +4,7 @@ import {riskyUses, spells} from './flags.ts';
 import {isExact, isLiteral, literalPrefix} from './words.ts';
 import {shellOnly} from './wrapper-table.ts';
 
-/** Why an allow rule that matches does not allow this command after all; undefined: it does. */
+/** Why a matching allow rule does not allow this command after all; undefined: it does. */
 export function objection(rule: Rule, argv: readonly string[], wrapper: string | undefined): string | undefined {
   const command = argv[0] ?? '';
   if (rule.pattern) return 'a pattern never allows';
@@ -19,11 +19,11 @@ export function objection(rule: Rule, argv: readonly string[], wrapper: string |
   return outside < 0 ? undefined : `\`${argv[outside]}\` may be a path outside the working directory`;
 }
 
-/** An absolute path or a `..` component, as an operand or attached to an option or a name. */
+/** Whether an argument has an absolute path or a `..` component, as an operand or attached to an option or name. */
 function leavesHere(argument: string): boolean {
   if (argument.split(/[=:,@]/).some(piece => piece.startsWith('/'))) return true;
   if (argument.split(/[/=:,@]/).includes('..')) return true;
-  // `-I/usr/include`, `-C..`: letters, then the value.
+  // Letters followed by the value: `-I/usr/include`, `-C..`.
   return /^-[A-Za-z0-9]+(\/|\.\.(\/|$))/.test(argument);
 }
 

@@ -1,17 +1,16 @@
-/** How a command follows the one before it; '' is the first. */
+/** How a command follows the previous one; '' for the first. */
 export type Operator = '' | ';' | '&&' | '||' | '|';
 
 export interface Segment {
-  /** The words after quote removal. */
+  /** Words after quote removal. */
   argv: string[];
-  /** The text it was read from. */
   source: string;
   operator: Operator;
-  /** What it reads from here-documents or a plain echo before a pipe; the same array for all that share it. */
+  /** Text read from here-documents or a plain echo before a pipe; commands that share input share the array. */
   input?: readonly string[];
 }
 
-/** Why a line is not proven to mean one thing; each says something of "the line". */
+/** Reasons why a line is ambiguous; each continues "the line". */
 export const unclearReasons = {
   long: 'is longer than 16384 characters',
   deep: 'has too many brackets to follow',
@@ -58,8 +57,8 @@ const special: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads a line knowing only quotes and the operators between commands. Without doubts this reading is exact, since
- * nothing that could change it is left; with them it is a guess that serves to find what must be denied. Linear.
+ * Read a line with knowledge of quotes and operators only. Without doubts this reading is exact, because nothing is
+ * left that could change it; with doubts it is a guess for deny rules. Linear time.
  */
 export function readPlain(line: string): PlainReading {
   const doubts = new Set<string>();
@@ -128,7 +127,7 @@ export function readPlain(line: string): PlainReading {
   return {segments, doubts};
 }
 
-/** What counts wherever it stands, quoted or not. */
+/** Characters that matter even in quotes. */
 function addCharacterDoubt(char: string, doubts: Set<string>): void {
   if (char === '$') doubts.add(unclearReasons.dollar);
   else if (char === '`') doubts.add(unclearReasons.backtick);

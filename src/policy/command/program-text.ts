@@ -1,6 +1,7 @@
+import {ownEntry} from './command-name.ts';
 import {abbreviates} from './deny.ts';
 
-/** Options whose value is a command line or the name of a program, by command. */
+/** Options whose value is a command line or a program, by command. */
 const commandOptions: Readonly<Record<string, string>> = {
   tar: '-I -F --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rsh-command',
   rsync: '-e --rsh --rsync-path',
@@ -20,25 +21,22 @@ const commandOptions: Readonly<Record<string, string>> = {
 const languages: ReadonlySet<string> = new Set('awk perl python ruby node php lua deno'.split(' '));
 
 const caller = String.raw`\b(?:system|popen|exec\w*|spawn\w*|run|call|check_\w+|get(?:status)?output|passthru|shell_exec)\b`;
-/** `f"…"`, three quotes, and perl's `q(…)` too. */
+/** Includes `f"…"`, triple quotes, and perl's `q(…)`. */
 const quoted = String.raw`(?:[bfru]{0,2}(?:"+([^"]*)"|'+([^']*)')|\`([^\`]*)\`|qq?\s*[({[<|/!]([^)}\]>|/!]*))`;
-/** A call that runs what its first argument says, in whatever language. */
+/** A call, in any language, that runs its first argument. */
 const call = new RegExp(String.raw`${caller}[\s({[]*(?:args\s*=\s*)?${quoted}`, 'gi');
-/** All arguments of such a call: `spawn("rm", ["-rf", "x"])`. */
+/** All arguments of a call: `spawn("rm", ["-rf", "x"])`. */
 const wholeCall = new RegExp(String.raw`${caller}\s*\(([^)]*)`, 'gi');
 const listCall = /\(\s*\[([^\]]*)\]/g;
 const backticks = /`([^`]*)`|(?:%x|\bqx)\s*[({[<|/!]([^)}\]>|/!]*)/g;
 const awkPipe = /\|&?\s*"([^"]*)"|"([^"]*)"\s*\|\s*getline/g;
 
-/** Longer programs are not looked into. */
+/** Longer programs are not searched. */
 const longest = 4096;
 
-/**
- * Command lines that stand in a command's arguments for some other program to run. Only for deny rules, as far as they
- * can be seen: whatever has such arguments is not allowed anyway.
- */
+/** Command lines inside arguments, for another program to run. For deny rules only: no rule allows such arguments. */
 export function linesInArguments(kind: string, argv: readonly string[]): string[] {
-  const options = Object.hasOwn(commandOptions, kind) ? commandOptions[kind] : undefined;
+  const options = ownEntry(commandOptions, kind);
   if (options !== undefined) return optionValues(options.split(' '), argv);
   const lines = (read: (text: string) => string[]): string[] =>
     argv.slice(1).flatMap(text => (text.length > longest ? [] : read(text)));
@@ -64,7 +62,7 @@ function captures(pattern: RegExp, text: string): string[] {
   return [...text.matchAll(pattern)].flatMap(match => match.slice(1).filter(group => group !== undefined));
 }
 
-/** Attached or the next word; `exec=` and `ProxyCommand=` before it left out. */
+/** Attached values or next words, without a prefix such as `exec=` or `ProxyCommand=`. */
 function optionValues(options: readonly string[], argv: readonly string[]): string[] {
   return argv.flatMap((word, i) => {
     if (i === 0 || !word.startsWith('-')) return [];

@@ -1,4 +1,4 @@
-/** Subcommands that only read. A rule must name any other one itself: `git *` does not cover `git push`. */
+/** Subcommands that only read. A rule must name others explicitly: `git *` does not cover `git push`. */
 export const readingSubcommands: Readonly<Record<string, string>> = {
   git: 'status log diff show blame annotate shortlog describe rev-parse rev-list ls-files ls-tree cat-file grep name-rev merge-base for-each-ref show-ref show-branch whatchanged cherry range-diff diff-tree diff-files diff-index count-objects check-ignore check-attr var version branch tag config remote worktree reflog',
   'git remote': 'show get-url',

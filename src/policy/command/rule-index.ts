@@ -2,20 +2,20 @@ import type {Policy, Rule} from '../../formats/rule.ts';
 import {mayDeny} from './deny.ts';
 import {isFor, mayMatch} from './words.ts';
 
-/** The rules of a policy that are for one agent, in the policy's order; of those with words, only what speaks of a command. */
+/** The rules of a policy for one agent, in order, looked up by command. */
 export interface RuleIndex {
-  /** Deny rules that may speak of a command of this name. */
+  /** Deny rules that may cover a command of this name. */
   denying: (command: string) => readonly Rule[];
-  /** Allow and ask rules that may. */
+  /** Allow and ask rules that may match a command of this name. */
   others: (command: string) => readonly Rule[];
   /** Regular expressions that ask or deny. */
   segmentPatterns: readonly Rule[];
   linePatterns: readonly Rule[];
 }
 
-/** A policy is never changed, only replaced, so what is found out about it holds as long as it lives. */
+/** Policies are immutable, so the index stays valid. */
 const known = new WeakMap<Policy, Map<string | undefined, RuleIndex>>();
-/** Names come from agents: what is remembered of them is bounded. */
+/** Agents choose the names, so the cache is bounded. */
 const MAX_CACHED_AGENTS = 500;
 
 export function ruleIndexOf(policy: Policy, agent: string | undefined): RuleIndex {

@@ -1,18 +1,18 @@
-import {commandKind} from './command-name.ts';
+import {commandKind, ownEntry} from './command-name.ts';
 import {riskyUses} from './flags.ts';
 import {fileOptions, folderOptions, type Interpreter, implicitFiles, interpreters} from './script-table.ts';
 import {shells} from './wrapper-table.ts';
 import {unwrap} from './wrappers.ts';
 
-/** Paths, as the line has them, of what it may run. Relative ones from where it starts. */
+/** Paths of files that a line may run, as written; relative paths start where the line runs. */
 export interface ScriptOperands {
-  /** It runs or loads these, as far as can be told: there, or yet to come. May have globs. */
+  /** Files that it runs or loads, existing or not. May contain globs. */
   named: string[];
-  /** Its other words: what of them is a program may be run by it. */
+  /** Other words; those that name programs may be run. */
   possible: string[];
-  /** An interpreter in it runs what it reads. */
+  /** An interpreter in the line runs its input. */
   reads: boolean;
-  /** It may run files that its words do not name for certain: an expansion stands there, or code that can load others. */
+  /** It may run files that its words do not name for certain: there is an expansion, or code that can load files. */
   unnamed: boolean;
 }
 
@@ -21,8 +21,8 @@ const MOST_TOKENS = 4096;
 const LONGEST_PATH = 4096;
 
 /**
- * The files that decide what a line does: programs given by a path, operands of interpreters, what builders read, through
- * whatever wraps them. Pure: whether they are there is for others to see.
+ * Files that decide what a line does: programs given by path, operands of interpreters, files that builders read, also
+ * inside wrappers. Pure: does not check whether the files exist.
  */
 export function scriptOperands(line: string, segments: readonly {argv: readonly string[]}[]): ScriptOperands {
   const named = new Set<string>();
@@ -52,7 +52,7 @@ export function scriptOperands(line: string, segments: readonly {argv: readonly 
     if (words.size >= MOST_TOKENS) break;
     add([token], words);
   }
-  // What an interpreter reads, or what a variable holds, comes from somewhere in the line.
+  // The input of an interpreter, or the value of a variable, comes from somewhere in the line.
   if (unclear) for (const word of words) named.add(word);
   return {named: [...named], possible: [...words].filter(word => !named.has(word)), reads, unnamed};
 }
@@ -60,7 +60,7 @@ export function scriptOperands(line: string, segments: readonly {argv: readonly 
 interface Scripts {
   scripts: string[];
   folders: string[];
-  /** An interpreter that was given nothing runs what it reads. */
+  /** An interpreter without operands runs its input. */
   reads: boolean;
   unnamed: boolean;
 }
@@ -69,22 +69,21 @@ interface Scripts {
 const DECIDING =
   /\b(?:\w*PATH|LD_\w+|(?:BASH_)?ENV|IFS|SHELL|\w*OPTIONS|\w+OPTS?|PYTHON\w+|PERL5\w+|GIT_\w+|MAKE\w+|\w*PAGER|EDITOR|VISUAL)\+?=/;
 
-/** What a shell replaces by something else. Of a name, also `[`, unless that is the command. */
+/** Shell expansions. In a command name also globs; `[` alone is a command. */
 const EXPANDS = /[$`<{]|^~/;
 const GLOBS = /[*?]|.\[/;
 
-/** Of one simple command. */
 function scriptsOf(argv: readonly string[]): Scripts {
   const [name = '', ...args] = argv;
   const kind = commandKind(name);
-  const [first = ''] = operandsOf(args);
+  const first = args.find(word => !word.startsWith('-')) ?? '';
   const scripts = name.includes('/') ? [name] : [];
-  for (const key of [kind, `${kind} ${first}`]) scripts.push(...optionValues(entryOf(fileOptions, key), args));
-  const folders = optionValues(entryOf(folderOptions, kind), args);
+  for (const key of [kind, `${kind} ${first}`]) scripts.push(...optionValues(ownEntry(fileOptions, key), args));
+  const folders = optionValues(ownEntry(folderOptions, kind), args);
   if (kind === 'cd' || kind === 'pushd') folders.push(first);
   const loose = [name, ...folders].some(path => EXPANDS.test(path) || GLOBS.test(path));
-  for (const key of [kind, `${kind} ${first}`]) scripts.push(...(entryOf(implicitFiles, key)?.split(' ') ?? []));
-  const interpreter = shells.has(kind) ? {code: /^-[A-Za-z]*c[A-Za-z]*$/} : entryOf<Interpreter>(interpreters, kind);
+  for (const key of [kind, `${kind} ${first}`]) scripts.push(...(ownEntry(implicitFiles, key)?.split(' ') ?? []));
+  const interpreter = shells.has(kind) ? {code: /^-[A-Za-z]*c[A-Za-z]*$/} : ownEntry<Interpreter>(interpreters, kind);
   const unnamed = () => loose || scripts.some(isUnnamed);
   if (!interpreter || interpreter.onlyOptions) {
     const other = scripts.length === 0 && riskyUses(argv).some(({reason}) => /\bruns?\b/.test(reason));
@@ -96,17 +95,17 @@ function scriptsOf(argv: readonly string[]): Scripts {
   if (kind === 'node') scripts.push(...operands.filter(path => !/\.\w+$/.test(path)).flatMap(nodeFiles));
   if (kind === 'python') scripts.push(...operands.map(path => below(path, '__main__.py')));
   const informs = args.length > 0 && args.every(word => /^(--version|--help|-V|-v|-h)$/.test(word));
-  // Code may load whatever lies beside it; that of a shell is looked through.
+  // Code may load files beside it; code for a shell is searched instead.
   const loads = coded && !shells.has(kind);
   return {scripts, folders, reads: operands.length === 0 && !coded && !informs, unnamed: unnamed() || loads};
 }
 
-/** Globs in its last part are followed, others are not. */
+/** Globs in the last component are expanded, others are not. */
 function isUnnamed(path: string): boolean {
   return EXPANDS.test(path) || GLOBS.test(path.slice(0, path.lastIndexOf('/') + 1)) || /^\/.*[*?[]/.test(path);
 }
 
-/** What it runs is among what is visited. */
+/** Whether `unwrap` visits the command that it runs. */
 function looksThrough(argv: readonly string[]): boolean {
   let found = false;
   unwrap(argv, () => {
@@ -116,8 +115,8 @@ function looksThrough(argv: readonly string[]): boolean {
 }
 
 /**
- * The operand that is the program. What follows an option may be that option's value: then the next one counts as well,
- * up to one that certainly is an operand. The rest is data.
+ * The operand that is the program. A word after an option may be its value: then the next one counts too, until one is
+ * certainly an operand. The rest is data.
  */
 function programOperands(args: readonly string[], code: RegExp | undefined): {operands: string[]; coded: boolean} {
   const operands: string[] = [];
@@ -145,11 +144,7 @@ function nodeFiles(path: string): string[] {
   return ['.js', '.cjs', '.mjs', '/index.js', '/package.json'].map(end => `${path.replace(/\/$/, '')}${end}`);
 }
 
-function operandsOf(args: readonly string[]): string[] {
-  return args.filter(word => !word.startsWith('-'));
-}
-
-/** The next word, or what is attached. */
+/** Next word or attached value. */
 function optionValues(options: string | undefined, args: readonly string[]): string[] {
   if (options === undefined) return [];
   const listed = options.split(' ');
@@ -159,14 +154,10 @@ function optionValues(options: string | undefined, args: readonly string[]): str
     if (at > 0 && listed.includes(word.slice(0, at))) return [word.slice(at + 1)];
     const attached = listed.find(option => option.length === 2 && word.startsWith(option) && !word.startsWith('--'));
     if (attached !== undefined) return [word.slice(2)];
-    // `-nf FILE`: the last of several letters.
+    // `-nf FILE`: the last of combined letters.
     const last = /^-[A-Za-z]{2,}$/.test(word) && listed.includes(`-${word.at(-1)}`);
     return last ? [args[i + 1] ?? ''] : [];
   });
-}
-
-function entryOf<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
-  return Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
 function below(folder: string, path: string): string {

@@ -1,14 +1,13 @@
-/** How an interpreter is told what to run. Lists are separated by spaces. */
 export interface Interpreter {
-  /** Options whose value is a program itself, not a file. */
+  /** Options whose value is code, not a file. */
   code?: RegExp;
-  /** Only files that options name are programs; operands are data. */
+  /** Only files named by options are programs; operands are data. */
   onlyOptions?: true;
 }
 
 const dashE = {code: /^(?:-[A-Za-z]*[eE]|--eval)$/};
 
-/** Commands whose operands are programs, besides the shells. */
+/** Commands other than shells whose operands are programs. */
 export const interpreters: Readonly<Record<string, Interpreter>> = {
   '.': {},
   source: {},
@@ -75,7 +74,6 @@ export const fileOptions: Readonly<Record<string, string>> = {
   wget: '--config',
 };
 
-/** Options whose value is the folder to work in. */
 export const folderOptions: Readonly<Record<string, string>> = {
   make: '-C --directory',
   gmake: '-C --directory',
@@ -104,7 +102,7 @@ const npm = 'package.json .npmrc';
 const python = 'pyproject.toml setup.py setup.cfg';
 const compose = 'compose.yaml compose.yml docker-compose.yaml docker-compose.yml';
 
-/** What builders do without being told where it is written, by command, or by command and first operand. */
+/** Files that builders read by default, by command, or by command and first operand. */
 export const implicitFiles: Readonly<Record<string, string>> = {
   make: 'GNUmakefile makefile Makefile',
   gmake: 'GNUmakefile makefile Makefile',

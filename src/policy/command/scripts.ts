@@ -1,6 +1,6 @@
 import type {RiskyUse} from './flag-table.ts';
 
-/** Arguments with a grammar of their own that may do more than print. */
+/** Risky arguments in languages such as sed, awk and jq. */
 export function riskyScripts(kind: string, args: readonly string[]): RiskyUse[] {
   if (kind === 'sed') return sedScripts(args).filter(use => !isHarmlessSed(use.flag));
   if (kind === 'awk') return awkPrograms(args).filter(use => !isHarmlessAwk(use.flag));
@@ -17,12 +17,12 @@ const sedReplace = new RegExp(
   String.raw`^(?:${address})?(?:,${address})?\s*s([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1[gpiI0-9]*$`,
 );
 
-/** One printing, deleting or replacing command; whatever else a script is, it is not proven harmless. */
+/** Whether a script is a single print, delete or replace command. Others are not proven harmless. */
 export function isHarmlessSed(script: string): boolean {
   return sedPrint.test(script) || sedReplace.test(script);
 }
 
-/** No pipe, redirect, call of a program, or loading of code anywhere in it. */
+/** Whether a program has no pipe, redirect, program call or code loading. */
 export function isHarmlessAwk(program: string): boolean {
   return !/[|>@]|system|getline|ENVIRON/.test(program);
 }
@@ -48,8 +48,8 @@ function awkPrograms(args: readonly string[]): RiskyUse[] {
 }
 
 /**
- * `e` without a dash shows what processes have in their environment; and what is no option with a dash, or names no user,
- * makes ps read everything again as without: `ps -auxe`, `ps -x -e`, `ps -e -u nobody-here`.
+ * `e` without a dash shows the environment of processes. An unknown option with a dash, or an unknown user, makes ps
+ * parse everything as without dashes: `ps -auxe`, `ps -x -e`, `ps -e -u nobody-here`.
  */
 function psOptions(args: readonly string[]): RiskyUse[] {
   const short = args.slice(1).filter(word => /^-[^-]/.test(word));
@@ -60,14 +60,14 @@ function psOptions(args: readonly string[]): RiskyUse[] {
   });
 }
 
-/** A program may name files of code to load, and where to look for them. */
+/** A program may name code files to load, and where to search for them. */
 function jqPrograms(args: readonly string[]): RiskyUse[] {
   return args.flatMap((flag, index) =>
     index > 0 && /\b(?:import|include)\s*"/.test(flag) ? [{index, flag, reason: 'loads code'}] : [],
   );
 }
 
-/** Formats and sort keys that tell of signatures, which gpg checks. */
+/** Formats and sort keys that show signatures make git start gpg. */
 function gitFormats(args: readonly string[]): RiskyUse[] {
   const ofRefs = args.some(word => /^(branch|tag|for-each-ref)$/.test(word));
   const signature = ofRefs ? /%[-+ ]?G|signature/ : /%[-+ ]?G|%\(\*?signature/;

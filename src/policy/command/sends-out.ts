@@ -1,15 +1,15 @@
-import {commandKind} from './command-name.ts';
+import {commandKind, ownEntry} from './command-name.ts';
 import {riskyUses} from './flags.ts';
 import {unwrap} from './wrappers.ts';
 
-/** Commands that talk to other machines, whatever their arguments. */
+/** Commands that contact other machines with any arguments. */
 export const reachesOut: ReadonlySet<string> = new Set(
   'curl wget ssh scp sftp rsync nc ncat netcat socat telnet ftp gh aws gcloud az mail sendmail npx pip pipx apt apt-get brew dnf yum apk pacman snap flatpak mosh lftp aria2c http https xh mutt msmtp mailx swaks nslookup dig host ping traceroute rclone s3cmd restic nats mosquitto_pub twine ansible ansible-playbook vercel netlify fly heroku firebase wrangler'.split(
     ' ',
   ),
 );
 
-/** Subcommands that do, of commands that otherwise need not; `*` is any. As the first or second operand, or both. */
+/** Subcommands that contact other machines; `*` means all. Matched against the first operand, the second, or both. */
 const subcommands: Readonly<Record<string, string>> = {
   git: 'push,fetch,pull,clone,ls-remote,send-email,request-pull,svn,p4,remote update,remote show,remote prune,submodule update,submodule add,lfs push,lfs pull,lfs fetch',
   docker: 'push,pull,login,search,build,buildx,run,create,up,swarm,plugin',
@@ -31,7 +31,7 @@ const subcommands: Readonly<Record<string, string>> = {
 
 const same: Readonly<Record<string, string>> = {pnpm: 'npm', yarn: 'npm', bun: 'npm', 'docker compose': 'docker'};
 
-/** Why a command leaves the machine, through whatever runs it; undefined: it is not known to. */
+/** Why a command, possibly wrapped, contacts other machines; undefined: not known to. */
 export function sendsOut(argv: readonly string[]): string | undefined {
   let found = reasonFor(argv);
   unwrap(argv, inner => {
@@ -43,16 +43,16 @@ export function sendsOut(argv: readonly string[]): string | undefined {
 function reasonFor(argv: readonly string[]): string | undefined {
   const [name = '', ...args] = argv;
   const kind = commandKind(name);
-  // Between two paths of this machine, it stays here.
+  // Between two local paths, rsync stays local.
   if (kind === 'rsync' && !args.some(word => /^[^/]*:/.test(word))) return undefined;
   if (reachesOut.has(kind)) return `${name} reaches other machines`;
-  const known = Object.hasOwn(same, kind) ? (same[kind] ?? kind) : kind;
-  const listed = Object.hasOwn(subcommands, known) ? (subcommands[known] ?? '').split(',') : [];
+  const known = ownEntry(same, kind) ?? kind;
+  const listed = ownEntry(subcommands, known)?.split(',') ?? [];
   const [first = '', second = ''] = args.filter(word => !word.startsWith('-'));
   if (listed[0] === '*') return `${name} reaches other machines`;
   const sub = [first, `${first} ${second}`, ...(known === 'git' ? [] : [second])].find(words => listed.includes(words));
   if (sub !== undefined) return `${name} ${sub} reaches other machines`;
-  // Installs what its manifest names.
+  // Plain yarn installs what the manifest names.
   if (kind === 'yarn' && first === '') return 'yarn reaches other machines';
   return riskyUses(argv).find(({reason}) => /another machine/.test(reason))?.reason;
 }

@@ -2,17 +2,16 @@ import {forEachChild, type Pipeline, type Redirection, type SyntaxNode} from 'un
 import {argvOf} from './argv-of.ts';
 import {commandKind} from './command-name.ts';
 
-/** Texts that a command reads, as far as the line shows them. Only for deny rules, in case it is a shell. */
+/** Texts that a command reads, as far as the line shows them. For deny rules, in case the command is a shell. */
 export type Input = readonly string[];
 
-/** What a node reads, if not what the node around it does: its here-documents and here-strings. */
+/** Input of a node: its here-documents and here-strings, otherwise the inherited input. */
 export function inputOf(node: SyntaxNode, inherited: Input): Input {
   if (node.type !== 'Command' && node.type !== 'Redirected') return inherited;
   const own = node.redirects.flatMap(heldBy);
   return own.length > 0 ? own : inherited;
 }
 
-/** What each command of a pipeline reads. */
 export function pipedInputs({commands}: Pipeline, inherited: Input): Map<SyntaxNode, Input> {
   const inputs = new Map<SyntaxNode, Input>();
   let piped = inherited;
@@ -28,7 +27,7 @@ function passesOn(node: SyntaxNode): boolean {
   return node.type === 'Command' && /^(cat|tee)$/.test(commandKind(node.name?.value ?? ''));
 }
 
-/** The words of every echo and printf in it, and the here-documents that another command may hand on. */
+/** Words of every echo and printf in the node, and here-documents that another command may pass on. */
 function writtenBy(node: SyntaxNode): Input {
   const texts: string[] = [];
   const stack = [node];
@@ -36,7 +35,7 @@ function writtenBy(node: SyntaxNode): Input {
     if (top.type === 'Command') {
       const [name = '', ...words] = argvOf(top);
       const kind = commandKind(name);
-      // The order of printf's words depends on its format: each is looked at alone, and all together.
+      // printf's format decides the order of its words: check each alone, and all together.
       if (kind === 'printf') texts.push([words.join(' '), ...words].join('\n').replaceAll('\\n', '\n'));
       if (kind === 'echo')
         texts.push(

@@ -4,19 +4,19 @@ import {readPlain, type Segment, unclearReasons} from './plain.ts';
 import {type Input, inputOf, pipedInputs} from './shell-input.ts';
 
 export interface LineReading {
-  /** Every simple command anywhere in the line, inside substitutions and compound commands too. */
+  /** Every simple command in the line, also inside substitutions and compound commands. */
   segments: Segment[];
-  /** Empty: each segment's argv is exactly what a shell would run, in this order, joined by `operator`. */
+  /** If empty, a shell would run exactly each segment's argv, in this order, joined by `operator`. */
   doubts: string[];
 }
 
-/** Longer lines, and doubtful ones with more brackets, are read by the linear reader only: unbash takes seconds. */
+/** Longer lines, and ambiguous lines with more brackets, use only the linear reader: unbash would take seconds. */
 const longest = 16_384;
 const mostBrackets = 256;
 
 /**
- * Must not throw. Two readers look at the line: unbash, which sees all of the language, and a plain one, which is exact
- * for the little that is left without doubts. A line is free of doubts only if both agree.
+ * Must not throw. Two readers parse the line: unbash, which knows the whole language, and a plain reader, which is
+ * exact for lines without doubts. A line has no doubts only if both agree.
  */
 export function readLine(line: string): LineReading {
   const {segments: plain, doubts} = readPlain(line);
@@ -31,7 +31,7 @@ export function readLine(line: string): LineReading {
   } catch {
     doubts.add(unclearReasons.syntax);
   }
-  // A parser that lost its way may have dropped what follows.
+  // After a syntax error the parser may have dropped the rest.
   if (doubts.has(unclearReasons.syntax)) segments = [...segments, ...unseen(plain, segments)];
   if (segments.length === 0) doubts.add(unclearReasons.empty);
   if (doubts.size > 0) return {segments, doubts: [...doubts]};
@@ -57,7 +57,7 @@ function inputIn(read: {input?: Input} | undefined): {input?: Input} {
 
 function readTree(line: string, doubts: Set<string>): Segment[] {
   const segments: Segment[] = [];
-  // The scripts of escaped backticks have a source of their own, to which positions refer.
+  // Scripts in escaped backticks have their own source, to which positions refer.
   const stack: Reached[] = [{node: parse(line), source: line, input: []}];
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const {node} = top;
@@ -102,7 +102,7 @@ const nodeDoubts: Readonly<Partial<Record<SyntaxNode['type'], string>>> = {
   ProcessSubstitution: unclearReasons.redirect,
 };
 
-/** The kinds of node that a line without doubts may have. */
+/** Node types that a line without doubts may contain. */
 const plainNodes: ReadonlySet<SyntaxNode['type']> = new Set<SyntaxNode['type']>([
   ...(['Script', 'Statement', 'AndOr', 'Pipeline', 'Command'] as const),
   ...(['Word', 'Literal', 'SingleQuoted', 'DoubleQuoted'] as const),
@@ -137,7 +137,7 @@ function unseen(plain: readonly Segment[], seen: readonly Segment[]): Segment[] 
 
 const keywords: ReadonlySet<string> = new Set('{ } ! if then elif else fi while until do done time coproc'.split(' '));
 
-/** The plain reader knows no `then sudo`; where it is all there is, the command is what follows. */
+/** The plain reader does not know keywords such as `then`; drop them to get the command. */
 function withoutKeywords(segment: Segment): Segment {
   const from = segment.argv.findIndex(word => !keywords.has(word));
   return from > 0 ? {...segment, argv: segment.argv.slice(from)} : segment;

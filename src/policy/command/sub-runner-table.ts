@@ -8,11 +8,11 @@ const npmExec = {
   switches: '--yes --no --workspaces',
   strings: '-c --call',
 };
-// Its operands name what to install; the command begins only after an option.
+// Operands name what to install; the command begins only after an option.
 const nixCommand = {before: '-c --command', operands: Number.POSITIVE_INFINITY};
 const perf = {valued: '-e -o -p -t -C -r -F --event --output --pid --tid --cpu --repeat', plain: 'advgi'};
 
-/** Subcommands that run further words. */
+/** Subcommands that run the words after them. */
 export const subRunners: Readonly<Record<string, Readonly<Record<string, WrapperSyntax>>>> = {
   docker: {
     exec: {

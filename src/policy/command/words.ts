@@ -1,7 +1,7 @@
 import {Minimatch} from 'minimatch';
 import type {Rule} from '../../formats/rule.ts';
 
-/** `*` stops at `/` and does not match a leading dot; nothing but `*`, `?` and `[…]` is special. */
+/** `*` stops at `/` and does not match a leading dot; only `*`, `?` and `[…]` are special. */
 const strict = {
   dot: false,
   nobrace: true,
@@ -14,10 +14,10 @@ const strict = {
   platform: 'linux',
 } as const;
 
-/** A glob character alone in brackets is itself: so a rule spells it. */
+/** A glob character alone in brackets is literal. */
 const SPELLED = /\[([*?[]|\\\\)\]/g;
 
-/** What a word without globs stands for; undefined: it has some. */
+/** Literal text of a word without globs; undefined: it has globs. */
 function literalText(word: string): string | undefined {
   if (!/[*?[]/.test(word)) return word;
   return /[*?[\\]/.test(word.replace(SPELLED, ''))
@@ -29,23 +29,23 @@ export function isLiteral(word: string): boolean {
   return literalText(word) !== undefined;
 }
 
-/** What stands before a word's first glob character. */
+/** Text before the first glob character. */
 export function literalPrefix(word: string): string {
   const at = word.search(/[*?[]/);
   return at < 0 ? word : word.slice(0, at);
 }
 
-/** The more literal words, the more a rule knows of the command. */
+/** Number of literal words: the more, the more specific the rule. */
 export function literalWords(rule: Rule): number {
   return rule.words.filter(isLiteral).length;
 }
 
-/** Every word spelled out and no further arguments: the rule is about this one command. */
+/** Whether a rule covers exactly one command: every word is literal and no further arguments are allowed. */
 export function isExact(rule: Rule): boolean {
   return !rule.open && rule.words.every(isLiteral);
 }
 
-/** For what is allowed: a glob stands for less rather than more, and for an option only if it begins as one. */
+/** For allow rules: a glob matches less rather than more, and an option only if it begins as one. */
 export function strictMatch(word: string, argument: string): boolean {
   const literal = literalText(word);
   if (literal !== undefined) return literal === argument;
@@ -61,11 +61,10 @@ export function strictMatch(word: string, argument: string): boolean {
   return glob.match(argument);
 }
 
-/** Words of rules, compiled. */
 const globs = new Map<string, Minimatch>();
 const MAX_CACHED_GLOBS = 500;
 
-/** For what is asked about or denied: `*` is anything, `/` and leading dots included; `[…]` is any one character. */
+/** For ask and deny rules: `*` is anything, including `/` and leading dots; `[…]` is any single character. */
 export function looseMatch(word: string, argument: string): boolean {
   const pattern = word.replace(/\[[^\]]*\]/g, '?');
   let p = 0;
@@ -88,7 +87,7 @@ export function looseMatch(word: string, argument: string): boolean {
   return p === pattern.length;
 }
 
-/** Does an allow or ask rule speak of this command? Each word is one argument, in order. */
+/** Whether an allow or ask rule covers this command: each word is one argument, in order. */
 export function matches(rule: Rule, argv: readonly string[]): boolean {
   const {words, open} = rule;
   if (open ? argv.length < words.length : argv.length !== words.length) return false;
@@ -96,13 +95,13 @@ export function matches(rule: Rule, argv: readonly string[]): boolean {
   return words.every((word, i) => match(word, argv[i] ?? ''));
 }
 
-/** May it, by the first word alone? */
+/** Whether an allow or ask rule may match a command of this name, judged by its first word. */
 export function mayMatch(rule: Rule, name: string): boolean {
   const match = rule.verdict === 'allow' ? strictMatch : looseMatch;
   return rule.words[0] === undefined || match(rule.words[0], name);
 }
 
-/** Is the rule for this agent? A rule for some agents is not for an unknown one. */
+/** Whether a rule applies to this agent. A rule for some agents does not apply to an unknown one. */
 export function isFor(rule: Rule, agent: string | undefined): boolean {
   if (rule.agents === undefined) return true;
   if (agent === undefined) return false;

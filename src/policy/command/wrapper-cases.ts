@@ -1,19 +1,18 @@
-/** What one command would run in turn. */
 export interface InnerCommand {
   /** Why the command itself says little; undefined: it is no wrapper. */
   why?: string;
-  /** Places in argv where a further command may begin. */
+  /** Indexes in argv where a further command may begin. */
   starts?: number[];
   /** Further commands that are not the rest of argv. */
   commands?: string[][];
   /** Texts that a shell will read. */
   lines?: string[];
-  /** It runs what it reads from standard input. */
+  /** It runs its standard input. */
   reads?: true;
   doubt?: string;
 }
 
-/** `sh -c LINE`; without a line it runs a file or what it reads. */
+/** `sh -c LINE`; without a line, a shell runs a file or its input. */
 export function innerOfShell(kind: string, argv: readonly string[]): InnerCommand {
   let takesLine = false;
   let reads = false;
@@ -33,10 +32,10 @@ export function innerOfShell(kind: string, argv: readonly string[]): InnerComman
   return takesLine ? {why: `${kind} runs a line`} : {why: `${kind} runs what it reads`, reads: true};
 }
 
-/** Options with a value: `-euo pipefail`, but not `-NoLogo -Command` of another shell. */
+/** Options with a value: `-euo pipefail`, but not `-NoLogo -Command` of PowerShell. */
 const takesName = /^[-+][A-Za-z]*[oO]$|^--(rcfile|init-file)$/;
 
-/** What follows the line may be a command for it: `sh -c '"$@"' _ sudo id`. */
+/** Words after the line may be a command for it: `sh -c '"$@"' _ sudo id`. */
 function inlineScript(argv: readonly string[], at: number): InnerCommand {
   const line = argv[at] ?? '';
   const starts = line.includes('$') ? [at + 1, at + 2].filter(start => start < argv.length) : [];
@@ -45,11 +44,11 @@ function inlineScript(argv: readonly string[], at: number): InnerCommand {
 
 const findExec = {
   find: {option: /^-(?:exec|execdir|ok|okdir)$/, end: /^[;+]$/},
-  // The command may begin attached: `--exec=rm`, `-xrm`.
+  // The command may be attached: `--exec=rm`, `-xrm`.
   fd: {option: /^(?:-[A-Za-z]*?[xX]|--exec(?:-batch)?(?:=|$))(.*)$/s, end: /^;$/},
 } as const;
 
-/** The commands after `-exec` and its like, each up to its end. */
+/** Commands after `-exec` and similar options, each up to its end. */
 export function innerOfFind(kind: keyof typeof findExec, argv: readonly string[]): InnerCommand {
   const {option, end} = findExec[kind];
   const commands: string[][] = [];
@@ -63,7 +62,7 @@ export function innerOfFind(kind: keyof typeof findExec, argv: readonly string[]
   return commands.length === 0 ? {} : {why: `${kind} runs a command for what it finds`, commands};
 }
 
-/** `capsh -- ARGUMENTS` is `bash ARGUMENTS`. */
+/** `capsh -- ARGUMENTS` means `bash ARGUMENTS`. */
 export function innerOfCapsh(argv: readonly string[]): InnerCommand {
   const at = argv.findIndex(word => word === '--' || word === '==');
   return at < 0 ? {} : {why: 'capsh runs a shell', commands: [['bash', ...argv.slice(at + 1)]]};
@@ -73,7 +72,7 @@ const valued = new Set(
   '-C -c --git-dir --work-tree --namespace --config-env --super-prefix --attr-source --list-cmds'.split(' '),
 );
 
-/** Git without its global options, the settings among them that may name a program, and subcommands that run others. */
+/** Git without global options, programs named by settings among these, and subcommands that run others. */
 export function innerOfGit(argv: readonly string[]): InnerCommand {
   const lines: string[] = [];
   const commands: string[][] = [];
@@ -102,7 +101,7 @@ function settingValue(setting: string): string[] {
   return at < 0 ? [] : [withoutBang(setting.slice(at + 1))];
 }
 
-/** An alias that is a command line. */
+/** Strip the `!` of an alias that is a command line. */
 function withoutBang(value: string): string {
   return value.replace(/^!/, '');
 }

@@ -1,22 +1,22 @@
-/** A command that runs the words after its own options. Lists are separated by spaces. */
+/** Syntax of a command that runs the words after its own options. Lists are separated by spaces. */
 export interface WrapperSyntax {
   /** Options whose value is the next word. */
   valued?: string;
-  /** Letters of options that take no value. */
+  /** Letters of options without a value. */
   plain?: string;
-  /** Long options that take no value as the next word. What is in neither list may take one or not. */
+  /** Long options whose value is not the next word. Options in neither list may take one or not. */
   switches?: string;
   /** Options whose value a shell reads. */
   strings?: string;
-  /** They count wherever they stand, after operands too. */
+  /** `strings` options count anywhere, even after operands. */
   anywhere?: true;
-  /** Options whose value is the program for which the words after the operands are arguments; `valued` too. */
+  /** Options whose value is the program to which words after the operands are passed; listed in `valued` too. */
   program?: string;
-  /** Options after the first of which the command begins, wherever it stands. */
+  /** The command begins after the first of these options, wherever it is. */
   before?: string;
-  /** Operands of its own before the command. */
+  /** Number of its own operands before the command. */
   operands?: number;
-  /** Those may be missing: the command may begin at each. */
+  /** These operands may be missing: the command may begin at each. */
   optional?: true;
   /** `NAME=value` may come before the command. */
   assignments?: true;
@@ -24,7 +24,7 @@ export interface WrapperSyntax {
   joined?: true;
   /** Without a command it only prints. */
   bare?: true;
-  /** Without a command it runs what it reads. */
+  /** Without a command it runs its input. */
   reads?: true;
 }
 
@@ -130,7 +130,7 @@ export const runners: Readonly<Record<string, WrapperSyntax>> = {
     switches: '--append --return --flush --force --quiet',
     strings: '-c --command',
     anywhere: true,
-    // A file to write, of which some other systems' script takes a command after.
+    // A file to write; on some systems script takes a command after it.
     operands: 1,
     optional: true,
   },
@@ -159,7 +159,7 @@ export const runners: Readonly<Record<string, WrapperSyntax>> = {
     strings: '-c --call',
   },
   ...Object.fromEntries(
-    // `setarch ARCH COMMAND` is `ARCH COMMAND`.
+    // `setarch ARCH COMMAND` means `ARCH COMMAND`.
     'setarch linux32 linux64 uname26 i386 i486 i586 i686 x86_64 ppc ppc32 ppc64 s390 s390x arm armv7l armv8l aarch64'
       .split(' ')
       .map(name => [name, {plain: 'BFILRSTXZv3'}]),
@@ -220,14 +220,14 @@ export const runners: Readonly<Record<string, WrapperSyntax>> = {
   valgrind: {},
 };
 
-/** Each word is a line that a shell reads, and so are the values of some options. */
+/** Commands whose words, and values of some options, are lines for a shell. */
 export const lineRunners: ReadonlySet<string> = new Set(['hyperfine', 'concurrently']);
 
 export const shells: ReadonlySet<string> = new Set(
   'sh bash dash zsh ksh mksh ash fish csh tcsh rbash pwsh yash osh nu elvish xonsh hush'.split(' '),
 );
 
-/** Builtins without a program of the same name: nothing can be started for them without a shell. */
+/** Shell builtins without a program of the same name, which only a shell can run. */
 export const shellOnly: ReadonlySet<string> = new Set(
   '. source cd pushd popd dirs export declare typeset local readonly unset set shopt alias unalias hash enable umask ulimit wait jobs fg bg disown read mapfile readarray getopts let return exit logout shift times bind complete compgen compopt history fc suspend caller type break continue help :'.split(
     ' ',

@@ -1,4 +1,4 @@
-import {commandKind} from './command-name.ts';
+import {commandKind, ownEntry} from './command-name.ts';
 import {abbreviates} from './deny.ts';
 import {linesInArguments} from './program-text.ts';
 import {readLine} from './shell.ts';
@@ -12,13 +12,13 @@ export interface UnwrappedCommand {
 }
 
 const deepest = 16;
-/** Characters of inner lines to read for one command; the first is read whatever its length. */
+/** Limit in characters on inner lines per command; the first line is read whatever its length. */
 const mostText = 262_144;
 const tooDeep = 'wraps commands too deep to follow';
 
 /**
- * Hands each command that `argv` would run, however deep, to `visit`. Must not throw. Where it cannot follow, it doubts.
- * `input`: asked for the texts on standard input when a shell is found that runs them.
+ * Call `visit` with each command that `argv` would run, at any depth. Must not throw. Adds a doubt where it cannot
+ * follow. `input` returns the texts on standard input, for a shell that runs its input.
  */
 export function unwrap(
   argv: readonly string[],
@@ -76,9 +76,9 @@ function innerOf(kind: string, argv: readonly string[]): InnerCommand {
   if (kind === 'git') return innerOfGit(argv);
   if (kind === 'command' && /^-p*[vV]/.test(argv[1] ?? '')) return {why: 'command only looks a name up'};
   if (shellOnly.has(kind)) return {why: onlyInShell(kind)};
-  const runner = Object.hasOwn(runners, kind) ? runners[kind] : undefined;
+  const runner = ownEntry(runners, kind);
   if (runner) return innerOfRunner(kind, runner, argv, 1);
-  const subs = Object.hasOwn(subRunners, kind) ? subRunners[kind] : undefined;
+  const subs = ownEntry(subRunners, kind);
   const at = subs ? argv.findIndex((word, i) => i > 0 && Object.hasOwn(subs, word)) : -1;
   const sub = subs?.[argv[at] ?? ''];
   return sub ? innerOfRunner(`${kind} ${argv[at]}`, sub, argv, at + 1) : {};
@@ -92,7 +92,7 @@ function operandsOf(argv: readonly string[]): readonly string[] {
   return argv.slice(argv[1] === '--' ? 2 : 1);
 }
 
-/** Options that the table of a runner does not know, after which the search is given up. */
+/** Limit on options missing in a runner's table. */
 const mostUnknown = 16;
 
 function innerOfRunner(name: string, runner: WrapperSyntax, argv: readonly string[], from: number): InnerCommand {
@@ -115,7 +115,7 @@ function innerOfRunner(name: string, runner: WrapperSyntax, argv: readonly strin
         program = word.includes('=') ? word.slice(word.indexOf('=') + 1) : (argv[at + 1] ?? '');
       if (kind === 'line') lines.add(attachedLine(runner, word) ?? argv[++at] ?? '');
       else if (kind === 'valued') at++;
-      // It may take the next word or not: both are looked at.
+      // The option may take the next word or not: try both.
       else if (kind === 'unknown' && ++unknown <= mostUnknown) branches.push({at: at + 2, operands, program});
       else if (kind === 'operand') {
         if (operands-- === 0) break;
@@ -137,7 +137,7 @@ function innerOfRunner(name: string, runner: WrapperSyntax, argv: readonly strin
     if (wordKind(runner, word) === 'line') lines.add(attachedLine(runner, word) ?? argv[i + 1] ?? '');
   }
   if (runner.joined) for (const at of starts) lines.add(argv.slice(at).join(' '));
-  // Without a command of its own, `parallel ::: LINE LINE` runs each.
+  // Without a command of its own, `parallel ::: LINE LINE` runs each line.
   const listed = argv.indexOf(':::');
   if (runner.joined && starts.has(listed)) for (const line of argv.slice(listed + 1)) lines.add(line);
   const inner: InnerCommand = {
@@ -153,7 +153,7 @@ function innerOfRunner(name: string, runner: WrapperSyntax, argv: readonly strin
 
 function wordKind(runner: WrapperSyntax, word: string): 'line' | 'valued' | 'plain' | 'unknown' | 'operand' {
   if (isListed(runner.strings, word) || attachedLine(runner, word) !== undefined) return 'line';
-  // `-qc`: the last of several letters.
+  // `-qc`: the last of combined letters.
   if (/^-[A-Za-z]{2,}$/.test(word) && isListed(runner.strings, `-${word.at(-1)}`)) return 'line';
   if (isListed(runner.valued, word)) return 'valued';
   if (word.startsWith('-')) return isPlainOption(runner, word) ? 'plain' : 'unknown';
@@ -174,14 +174,14 @@ function attachedLine(runner: WrapperSyntax, word: string): string | undefined {
   return undefined;
 }
 
-/** A lone dash, a long option with its value or known to take none, a letter with its value, or letters without. */
+/** A lone dash, a long option with its value or known to take none, a letter with its value, or letters without one. */
 function isPlainOption(runner: WrapperSyntax, word: string): boolean {
   if (word.startsWith('--')) return word.includes('=') || isListed(runner.switches, word);
   if (word.length > 2 && isListed(runner.valued, word.slice(0, 2))) return true;
   return [...word.slice(1)].every(letter => (runner.plain ?? '').includes(letter));
 }
 
-/** Long options also in their abbreviations. */
+/** Long options match in abbreviations too. */
 function isListed(list: string | undefined, option: string): boolean {
   return list?.split(' ').some(listed => listed === option || abbreviates(option, listed)) === true;
 }

@@ -2,7 +2,7 @@ import {characterKinds, DOTTED, NAME_CHARACTER, runEnd, TOKEN68, WORD} from './r
 import {isCredential, isPassword} from './redact-credential.ts';
 import {LOOKBEHIND, lowerCase, type Matcher, MORE} from './redact-scan.ts';
 
-/** How names end whose values are secret. What stands before does not matter: DB_PASSWORD, clientSecret, x-api-key. */
+/** Endings of names whose values are secret, after any prefix: DB_PASSWORD, clientSecret, x-api-key. */
 const names: Readonly<Record<string, string>> = {
   password: 'password',
   passwd: 'password',
@@ -26,17 +26,17 @@ const names: Readonly<Record<string, string>> = {
   encryption_key: 'encryption key',
 };
 
-/** What may follow that word in such a name. A token's count, id, file or type is no secret. */
+/** Suffixes that a secret's name may have. A token's count, id, file or type is not secret. */
 const tails =
   /^[_-]?(?:key|access[_-]?key|key[_-]?base|value|token|secret|base64|b64|prod|production|staging|dev|live|test|main|\d{1,2})?$/;
-/** Tokens that say where a list goes on. At most 16 characters are read. */
+/** Pagination tokens. Reads at most 16 characters. */
 const place = /(?:page|pagination|next|prev|previous|continuation|continue|sync|cursor|resume|delta)[_-]?$/i;
 const NAME_END = 32;
 const BLANKS = 8;
 /** Longer values are data. */
 const VALUE = 512;
 
-/** Where a value ends, if it is not too long: depends on the place alone, so one look serves all names within it. */
+/** End of a value, if not too long. Depends only on the position, so the last result is reused. */
 function makeValueEnd(): (text: string, from: number) => number {
   let known = {text: '', from: 0, end: 0};
   return (text, from) => {
@@ -86,7 +86,7 @@ function makeAssignment(): Matcher {
   };
 }
 
-/** The name of a function that is called. */
+/** Whether the value is the name of a called function. */
 function isCall(text: string, start: number, end: number): boolean {
   if (text.charAt(end) !== '(' || '"\'`'.includes(text.charAt(start - 1))) return false;
   return runEnd(text, start, WORD, end, '.') === end;
@@ -98,8 +98,8 @@ function isOption(text: string, at: number): boolean {
 }
 
 /**
- * After `=`, `:`, `=>`, `":`, `\": \"` and the like, and the quote that opens the value. Undefined: there is none.
- * The end of the text: it may come.
+ * Position after `=`, `:`, `=>`, `":`, `\": \"` and the like, and the opening quote of the value. Undefined: no
+ * operator. The end of the text: an operator may follow.
  */
 function afterOperator(text: string, from: number, name: number): number | undefined {
   let at = from;
@@ -126,7 +126,7 @@ function afterScheme(text: string, at: number): number {
   return at + (/^(?:bearer|basic) /i.exec(text.slice(at, at + 7))?.[0].length ?? 0);
 }
 
-/** `Bearer …`, wherever it stands. */
+/** `Bearer …`, anywhere. */
 const bearer: Matcher = {
   anchors: ['bearer '],
   anyCase: true,
@@ -140,7 +140,6 @@ const bearer: Matcher = {
   },
 };
 
-/** `Authorization: Basic …`, and the like. */
 const authorization: Matcher = {
   anchors: ['authorization'],
   anyCase: true,
@@ -160,7 +159,7 @@ const authorization: Matcher = {
   },
 };
 
-/** The password of `https://user:password@host`, or a token in the place of the user. */
+/** The password in `https://user:password@host`, or a token in place of the user. */
 const address: Matcher = {
   anchors: ['://'],
   match(text, at, final) {
@@ -184,7 +183,7 @@ const address: Matcher = {
 };
 
 const HOST = 64;
-/** Of a machine, a container or an example: with a simple password it is no secret. */
+/** Local hosts, containers and examples: a simple password there is not secret. */
 const ownHost =
   /^(?:localhost|127\.0\.0\.1|0\.0\.0\.0|host\.docker\.internal|host(?:name)?|server|db|database|postgres(?:ql)?|mysql|mariadb|mongo(?:db)?|redis|rabbitmq|(?:[\w-]+\.)*example(?:\.\w+)?)$/i;
 const simple = /^[a-z]{1,12}\d{0,4}$/i;
@@ -211,7 +210,7 @@ export const assignmentLabels: readonly string[] = [
   'token in a URL',
 ];
 
-/** Made anew for each scanner: one remembers what it saw last. */
+/** Created for each scanner, because a matcher remembers its last position. */
 export function assignmentMatchers(): Matcher[] {
   return [makeAssignment(), bearer, authorization, address];
 }

@@ -3,7 +3,7 @@ import {type Matcher, MORE} from './redact-scan.ts';
 
 const PART = 8192;
 
-/** Three or more parts of base64url with dots between them, the first of which is `{"…`. */
+/** Three or more parts of base64url separated by dots, the first starting with `{"`. */
 const jwt: Matcher = {
   anchors: ['eyJ'],
   match(text, at, final) {
@@ -22,14 +22,11 @@ const jwt: Matcher = {
 
 const HEADER = '-----BEGIN ';
 const FOOTER = '-----END ';
-/** A key of 16,384 bits has 13 KB. */
+/** A key of 16,384 bits takes 13 KB. */
 const MOST_BLOCK = 64 * 1024;
 const LINE = 16;
 
-/**
- * A private key, with its lines as lines, with escaped line ends, or in one line with spaces; also one that is cut off.
- * Where no key follows, the header alone is none.
- */
+/** A private key on several lines, with escaped line ends, or with spaces; also if cut off after some lines. */
 const privateKey: Matcher = {
   anchors: [HEADER],
   match(text, at, final) {
@@ -56,7 +53,7 @@ function bodyEnd(text: string, from: number, limit: number, final: boolean): num
       continue;
     }
     const run = runEnd(text, next, BASE64, limit);
-    // Whether the last line of a key, or of what there is of it.
+    // It may be the last line of a key, or of a key that was cut off.
     if (text.length < run + 16 && !final) return MORE;
     if (run === next) return end;
     const padded = run + (/^={0,2}/.exec(text.slice(run, run + 2))?.[0].length ?? 0);
@@ -71,7 +68,7 @@ function bodyEnd(text: string, from: number, limit: number, final: boolean): num
   return end;
 }
 
-/** Line ends, however written, and blanks. */
+/** Skip line ends, however written, and blanks. */
 function afterBreaks(text: string, from: number, final: boolean): number | undefined {
   let at = from;
   for (const most = from + 256; at < most; ) {

@@ -1,4 +1,4 @@
-/** Kinds of characters, to be joined with `|`. */
+/** Character classes, combined with `|`. */
 const LOWER = 1;
 export const UPPER = 2;
 export const DIGIT = 4;
@@ -39,13 +39,13 @@ mark('+', PLUS);
 mark('=', EQUALS);
 mark('~', TILDE);
 
-/** Kinds of the character at `at`; 0 at the end and for all others. */
+/** Classes of the character at `at`; 0 at the end and for other characters. */
 export function characterKinds(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code < 128 ? (kinds[code] ?? 0) : 0;
 }
 
-/** Where a run of these kinds, and the character `also`, ends; `limit` at the latest. */
+/** End of a run of these classes and the character `also`, at most `limit`. */
 export function runEnd(text: string, from: number, allowed: number, limit: number, also?: string): number {
   let at = from;
   const end = Math.min(limit, text.length);
@@ -53,7 +53,7 @@ export function runEnd(text: string, from: number, allowed: number, limit: numbe
   return at;
 }
 
-/** Letters and digits both, two of each at least: what words and numbers are not. */
+/** Whether a text has at least two letters and two digits, unlike words and numbers. */
 export function isMixed(text: string): boolean {
   let letters = 0;
   let digits = 0;
@@ -65,10 +65,7 @@ export function isMixed(text: string): boolean {
   return letters >= 2 && digits >= 2;
 }
 
-/**
- * Whether no word goes on here: the letter before may be the end of an escape (`\n`, `%3D`) or of a terminal's colour.
- * Reads 12 characters back.
- */
+/** Whether a word can start here, also after an escape (`\n`, `%3D`) or a terminal colour. Reads 12 characters back. */
 export function isStart(text: string, at: number): boolean {
   if (at === 0 || (characterKinds(text, at - 1) & URL64) === 0) return true;
   const escaped = text.charAt(at - 2) === '\\' && 'nrtbf'.includes(text.charAt(at - 1));
@@ -78,8 +75,8 @@ export function isStart(text: string, at: number): boolean {
 }
 
 /**
- * After a line break and the indentation or quote marks that follow, `from` itself if there is none. The break may be
- * written `\n`, with any number of backslashes. Undefined: more text may tell.
+ * Position after a line break and following indentation or quote marks; `from` if there is none. The break may be
+ * written `\n`, with any number of backslashes. Undefined: more text is needed.
  */
 export function afterBreak(text: string, from: number, final: boolean): number | undefined {
   let at = from;

@@ -1,22 +1,21 @@
 import {afterBreak} from './redact-characters.ts';
 
-/** It is something else. */
 export const NO = -1;
-/** The text ends before that is known. */
+/** The text ends before a match is certain. */
 export const END = -2;
 
-/** One way in which a value is written. */
+/** An encoding of a value. */
 export interface Form {
   anchors: string[];
-  /** Where the value ends that begins at `at`; or NO, END. */
+  /** End of the value that begins at `at`; or NO, END. */
   walk: (text: string, at: number, final: boolean) => number;
 }
 
 const TO_STANDARD: Readonly<Record<string, string>> = {'-': '+', _: '/'};
 
 /**
- * Base64 of a text that has the value after so many bytes (modulo 3): what does not depend on the bytes around it, in
- * either alphabet, with line breaks anywhere.
+ * Base64 of a text with the value after `before` bytes (modulo 3): the part that does not depend on neighbouring bytes,
+ * in either alphabet, with line breaks anywhere.
  */
 export function base64(bytes: Uint8Array, before: number): Form {
   const all = btoa(String.fromCharCode(...new Uint8Array(before), ...bytes));
@@ -64,14 +63,14 @@ function afterDigit(text: string, i: number, digit: string): number {
   return NO;
 }
 
-/** The digit that the value shares with what follows it, and "=". */
+/** Skip the digit that the value shares with what follows, and "=". */
 function afterPadding(text: string, from: number, final: boolean): number {
   const i = /[\w+/-]/.test(text.charAt(from)) ? from + 1 : from;
   if (i + 6 > text.length && !final) return END;
   return i + (/^(?:=|%3[Dd]){0,2}/.exec(text.slice(i, i + 6))?.[0].length ?? 0);
 }
 
-/** Bytes as hexadecimal or decimal numbers, together or apart: `736b`, `73:6b`, `\x73\x6b`, `0x73, 0x6b`, `[115, 107`. */
+/** Bytes as hexadecimal or decimal numbers, with or without separators: `736b`, `73:6b`, `\x73\x6b`, `[115, 107`. */
 export function numbers(bytes: Uint8Array, base: 10 | 16): Form {
   const written = [...bytes].map(byte => (base === 16 ? byte.toString(16).padStart(2, '0') : String(byte)));
   const [first = '', second = ''] = written;

@@ -2,7 +2,7 @@ import {afterBreak} from './redact-characters.ts';
 import {base64, END, type Form, NO, numbers} from './redact-encoded.ts';
 import {lowerCase, type Matcher} from './redact-scan.ts';
 
-/** A value that must not be seen, in all forms in which it may turn up. `label` is shown in its place. */
+/** Matchers for a value in all forms in which it may appear. `label` replaces it. */
 export function matchersOf(label: string, value: string): Matcher[] {
   const bytes = new TextEncoder().encode(value);
   const walks = [
@@ -23,7 +23,7 @@ export function matchersOf(label: string, value: string): Matcher[] {
   }));
 }
 
-/** Of a key of many lines each is a secret of its own: shown with line numbers, the key is not found as one. */
+/** Each line of a multi-line key is a secret of its own: with line numbers in between, the whole key is not found. */
 function longLines(value: string): string[] {
   const lines = value.split(/\r?\n/).map(line => line.trim());
   return lines.length < 2 ? [] : lines.filter(line => line.length >= 16 && !line.startsWith('-----'));
@@ -33,9 +33,9 @@ interface Unit {
   character: string;
   /** `%C3%A9`, in lower case. */
   percent: string;
-  /** `u0041` and `x41`, for each of its one or two codes. */
+  /** `u0041` and `x41`, for each of its one or two UTF-16 codes. */
   codes: (readonly [string, string])[];
-  /** The letter of its escape, as in `\n`; else itself. */
+  /** Letter of its escape, as in `\n`; otherwise the character itself. */
   letter: string;
 }
 
@@ -44,18 +44,18 @@ function codeOf(code: number): readonly [string, string] {
   return [`u${hex.padStart(4, '0')}`, `x${hex.padStart(2, '0')}`];
 }
 
-/** Where one character is written in ways that another reading would take for something else. */
+/** Alternatives for characters that another reading would misinterpret. */
 interface Way {
-  /** How many stand for one of the value's. */
+  /** Number of backslashes that represent one. */
   backslashes: number;
   /** "%" is written %25. */
   percent: boolean;
 }
 
-/** Before one escaped character: more than anybody writes. */
+/** Limit before one escaped character. */
 const MOST_BACKSLASHES = 16;
 
-/** Where a run of backslashes ends. Each run is looked at once. */
+/** End of a run of backslashes. Each run is scanned once. */
 const afterBackslashes = (() => {
   let known = {text: '', from: 0, end: 0};
   return (text: string, from: number): number => {
@@ -69,7 +69,7 @@ const afterBackslashes = (() => {
 
 const LETTERS: Readonly<Record<string, string>> = {'\n': 'n', '\r': 'r', '\t': 't', '\b': 'b', '\f': 'f'};
 
-/** As it is, or with any of its characters escaped as in JSON (once or twice), in a URL or in a form. */
+/** Plain text, or with any characters escaped as in JSON (once or twice), a URL or a form. */
 function plain(value: string): Form {
   const units = [...value.replaceAll('\r\n', '\n')].map((character): Unit => {
     const bytes = [...new TextEncoder().encode(character)];
@@ -88,7 +88,7 @@ function plain(value: string): Form {
   return {
     anchors: beginnings(units.slice(0, 3)),
     walk(text, at, final) {
-      // A run of backslashes is looked at from its beginning, or from where the value's own may begin.
+      // A run of backslashes is matched from its start, or from where the value's own may begin.
       if (text.charAt(at) === '\\') {
         if (leading === 0 && text.charAt(at - 1) === '\\') return NO;
         if (afterBackslashes(text, at) - at > longest) return NO;
@@ -104,7 +104,7 @@ function plain(value: string): Form {
   };
 }
 
-/** The first three characters of all ways to write it. */
+/** First three characters of all spellings. */
 function beginnings(units: readonly Unit[]): string[] {
   const [first, ...rest] = units;
   if (!first) return [''];
@@ -123,7 +123,7 @@ function beginnings(units: readonly Unit[]): string[] {
 function walkUnits(text: string, at: number, units: readonly Unit[], way: Way, final: boolean): number {
   let i = at;
   for (const unit of units) {
-    // A shell's line that goes on in the next.
+    // A line continuation of a shell.
     if (text.charAt(i) === '\\' && text.charAt(i + 1) === '\n') i += 2;
     if (i >= text.length) return END;
     i = afterUnit(text, i, unit, way, final);

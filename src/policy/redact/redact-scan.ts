@@ -1,34 +1,33 @@
-/** A part of a text that is to be replaced. */
+/** A range to be replaced. */
 export interface SecretHit {
   start: number;
   end: number;
-  /** What it is, for people. */
   label: string;
-  /** What stands there is a replacement already: it stays, and nothing within it counts. */
+  /** The range is a replacement already: it stays, and nothing inside counts. */
   kept?: true;
 }
 
-/** It depends on text that has not come yet. */
+/** The result depends on text that has not arrived yet. */
 export const MORE = 'more';
 
 /**
- * Finds one kind of secret. What it says of a place must follow from the text after it (and `LOOKBEHIND` characters
- * before it) as far as it was read: if it came to the end of a text that goes on, it says MORE. How far it reads is
- * bounded, so that all texts take linear time and a stream holds little back.
+ * Finds one kind of secret. The result may depend only on the text from `at` on and `LOOKBEHIND` characters before. If
+ * the matcher reaches the end of a text that continues, it returns MORE. It reads a bounded number of characters, so
+ * that scanning takes linear time and a stream holds little back.
  */
 export interface Matcher {
-  /** How what it finds begins: three characters or more. */
+  /** Beginnings of matches: three characters or more. */
   anchors: readonly string[];
-  /** Whether the anchors are meant in any case of letters; they are then lower case. */
+  /** Anchors match in any letter case; they are then lower case. */
   anyCase?: boolean;
-  /** `at`: where the anchor stands. `final`: the text ends where it ends, and MORE is never said. */
+  /** `at`: position of the anchor. `final`: the text is complete, and MORE is not returned. */
   match: (text: string, at: number, final: boolean, anchor: string) => SecretHit | typeof MORE | undefined;
 }
 
 export const LOOKBEHIND = 16;
 
 export interface SecretScanner {
-  /** The first hit from `from` on; `wait`: from there on it depends on what comes. */
+  /** First hit from `from` on; `wait`: the result from there on depends on further text. */
   next: (text: string, from: number, final: boolean) => SecretHit | {wait: number} | undefined;
 }
 
@@ -39,7 +38,7 @@ interface Entry {
 
 const MASK = 0x7fff;
 
-/** Looks at each character once: three in a row that begin no anchor cost a table look-up. */
+/** Scans each character once: three in a row that begin no anchor cost a table lookup. */
 export function makeScanner(matchers: readonly Matcher[]): SecretScanner {
   const table = new Uint8Array(MASK + 1);
   const entries = new Map<number, Entry[]>();
@@ -88,13 +87,13 @@ export function makeScanner(matchers: readonly Matcher[]): SecretScanner {
   };
 }
 
-/** Of three characters; of letters the case does not count. */
+/** Hash of three characters, ignoring letter case. */
 function hashOf(anchor: string): number {
   const [first = 0, second = 0, third = 0] = [0, 1, 2].map(i => anchor.charCodeAt(i) | 32);
   return ((first << 10) ^ (second << 5) ^ third) & MASK;
 }
 
-/** How much of the anchor stands there: all of it, as much as there is text, or nothing. */
+/** Number of matching characters: all of the anchor, as many as there is text, or 0. */
 function begins(text: string, at: number, anchor: string, anyCase: boolean): number {
   const length = Math.min(anchor.length, text.length - at);
   for (let i = 0; i < length; i++) {
@@ -105,7 +104,7 @@ function begins(text: string, at: number, anchor: string, anyCase: boolean): num
   return length;
 }
 
-/** Of ASCII: the length stays. */
+/** Lower-case ASCII letters only; keeps the length. */
 export function lowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, letters => letters.toLowerCase());
 }
@@ -115,7 +114,7 @@ const LONGEST_LABEL = 80;
 
 export const replacementOf = (label: string): string => `${OPENING}${label}]`;
 
-/** What we wrote ourselves. Only with labels of ours: somebody else may write a secret there. */
+/** Matches our own replacements, with known labels only: somebody may write a secret in their place. */
 export function replacements(labels: Iterable<string>): Matcher {
   const ours = new Set(labels);
   return {
@@ -130,10 +129,7 @@ export function replacements(labels: Iterable<string>): Matcher {
   };
 }
 
-/**
- * All hits replaced; `onHit` is told of each. What was replaced is not seen by what looks back: a second time there would
- * be a replacement.
- */
+/** Replace all hits and call `onHit` with each. Lookbehind skips replaced text, so a second run changes nothing. */
 export function replaceAll(scanner: SecretScanner, text: string, onHit?: (hit: SecretHit) => void): string {
   let out = '';
   let rest = text;
@@ -147,10 +143,10 @@ export function replaceAll(scanner: SecretScanner, text: string, onHit?: (hit: S
   }
 }
 
-/** What is held back beyond this is looked at again only when an eighth has been added: linear, whatever comes. */
+/** Beyond this size, held text is scanned again only after it grew by an eighth, which keeps time linear. */
 const SMALL = 256;
 
-/** The same for a text in pieces: returns what may be let go. `final`: nothing more comes. */
+/** Like `replaceAll`, for text in pieces: returns what may be released. `final`: no more text follows. */
 export function makeStage(scanner: SecretScanner): (piece: string, final: boolean) => string {
   let before = '';
   let held = '';

@@ -12,25 +12,25 @@ import {
 } from './redact-characters.ts';
 import type {Matcher} from './redact-scan.ts';
 
-/** Tokens that say what they are by how they begin: the beginning, then so many characters of a kind. */
+/** Tokens with a known prefix, followed by a number of characters of given classes. */
 interface TokenKind {
   label: string;
   prefixes: readonly string[];
   body: number;
   least: number;
-  /** Of what is longer only so much is taken: no token is. */
+  /** Maximum length of a token; the rest is not part of it. */
   most?: number;
-  /** Its length is exactly `least`, and no letter or digit follows. */
+  /** The length is exactly `least`, and no letter or digit follows. */
   exact?: boolean;
-  /** No word may go on here: the prefix is the end of common ones. */
+  /** The prefix must start a word, because common words end with it. */
   start?: boolean;
-  /** One part without dashes has this many characters, letters and digits: no name of several words has. */
+  /** One part between dashes has this many mixed characters, unlike names of several words. */
   part?: number;
 }
 
 const MAX_TOKEN = 400;
 
-/** As gitleaks and trufflehog know them. */
+/** As in gitleaks and trufflehog. */
 const kinds: readonly TokenKind[] = [
   {label: 'Anthropic key', prefixes: ['sk-ant-'], body: URL64, least: 20},
   {label: 'OpenAI key', prefixes: ['sk-proj-', 'sk-svcacct-', 'sk-admin-'], body: URL64, least: 20},
@@ -117,13 +117,13 @@ export const tokenMatchers: readonly Matcher[] = kinds.map(kind => ({
   },
 }));
 
-/** Hardly any token is all letters; the examples of manuals end in EXAMPLE, and placeholders repeat one character. */
+/** Hardly any token is all letters; examples in manuals end in EXAMPLE, and placeholders repeat one character. */
 function isToken(body: string): boolean {
   if (/EXAMPLE/.test(body) || /x{8}|X{8}|0{16}/.test(body)) return false;
   return isMixed(body) || (body.length >= 30 && /[a-z]/.test(body) && /[A-Z]/.test(body) && !/[_-]/.test(body));
 }
 
-/** What begins with several words is a name, unless what follows is longer and has letters of both kinds. */
+/** A body that begins with several words is a name, unless a longer part with both letter cases follows. */
 function isBody(found: string, length: number): boolean {
   const parts = found.split(/[-_]/);
   const isName = parts.filter(part => /^[a-z]{3,}$/.test(part)).length >= 2;

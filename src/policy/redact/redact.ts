@@ -13,29 +13,28 @@ import {
 } from './redact-scan.ts';
 import {tokenLabels, tokenMatchers} from './redact-tokens.ts';
 
-/** Takes secrets out of texts. */
 export interface Redactor {
-  /** The text without them; the same string if it has none. Doing it twice changes nothing more. */
+  /** Returns the same string if there are no secrets. Idempotent. */
   text: (text: string, onFound?: (label: string) => void) => string;
-  /** Every string within a JSON value, keys too; the same value if it has none. */
+  /** Redacts all strings in a JSON value, including keys; returns the same value if there are no secrets. */
   value: <T>(value: T) => T;
-  /** For text that comes in pieces: a secret may lie across them. */
+  /** For text in pieces: a secret may span several. */
   stream: () => RedactedStream;
 }
 
-/** All pieces together are what `text` makes of the whole. */
+/** The concatenated output equals `text` of the concatenated input. */
 export interface RedactedStream {
-  /** What may be shown now: all but a tail that may be the beginning of a secret. */
+  /** Returns all but a tail that may be the beginning of a secret. */
   push: (piece: string) => string;
-  /** What was held back. */
+  /** Returns what was held back. */
   end: () => string;
 }
 
 export interface Secret {
-  /** Where it comes from, for people: the name of a variable. */
+  /** Name of the variable that holds it. */
   name: string;
   value: string;
-  /** A person said that it is a key: then it is one, even if it looks like a word or a number. */
+  /** A person declared it a key: redact it even if it looks like a word or number. */
   named?: boolean;
 }
 
@@ -46,14 +45,13 @@ function patternMatchers(): Matcher[] {
   return [...tokenMatchers, ...blockMatchers, ...assignmentMatchers()];
 }
 
-/** What looks like a credential in a text, and where. */
 export function findCredentials(text: string): SecretHit[] {
   const hits: SecretHit[] = [];
   replaceAll(patterns, text, hit => hits.push(hit));
   return hits;
 }
 
-/** The values of `secrets` in all their forms, then whatever looks like a credential. */
+/** Redacts the values of `secrets` in all their forms, then whatever looks like a credential. */
 export function makeRedactor(secrets: readonly Secret[]): Redactor {
   const own = replacements([...secrets.map(({name}) => labelOf(name)), ...patternLabels]);
   const exact = exactMatchers(secrets);
@@ -62,7 +60,7 @@ export function makeRedactor(secrets: readonly Secret[]): Redactor {
   const both = makeScanner([own, ...exact, ...patternMatchers()]);
 
   const text: Redactor['text'] = (given, onFound) => {
-    // Most texts have none: they are looked at once.
+    // Most texts have no secrets; scan them only once.
     if (!both.next(given, 0, true)) return given;
     const tell = onFound && (({label}: SecretHit) => onFound(label));
     return replaceAll(rest, replaceAll(values, given, tell), tell);
@@ -88,14 +86,14 @@ function exactMatchers(secrets: readonly Secret[]): Matcher[] {
     const isKey = named ? trimmed.length >= SHORTEST_KEY && !standsForNone(trimmed) : isWorthHiding(trimmed);
     if (isKey && !labels.has(trimmed)) labels.set(trimmed, labelOf(name));
   }
-  // Of two that begin alike the longer one is looked for first. What we write ourselves is no secret.
+  // Match longer values first. Exclude values that occur in our own replacements.
   return [...labels]
     .filter(([value]) => ![...labels.values()].some(label => replacementOf(label).includes(value)))
     .sort(([a], [b]) => b.length - a.length)
     .flatMap(([value, label]) => matchersOf(label, value));
 }
 
-/** Harmless in JSON, YAML and commit messages. */
+/** Safe in JSON, YAML and commit messages. */
 function labelOf(name: string): string {
   return name.replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 80);
 }

@@ -2,22 +2,22 @@ import {z} from 'zod';
 import type {Verdict} from '../../formats/rule.ts';
 
 /**
- * `read` may be repeated freely, `write` changes the home or the machine, `outside` leaves the home. `deliver` changes files
- * of the home by way of the daemon, under an id that follows from the call: found started and not ended, it is simply made
- * again, and changes nothing twice.
+ * `read` may be repeated freely, `write` changes the home or the machine, `outside` leaves the home. `deliver` changes
+ * files of the home through the daemon, with an id derived from the call: an interrupted call is simply repeated and
+ * takes effect once.
  */
 export type ToolEffect = 'read' | 'write' | 'outside' | 'deliver';
 
 export interface ToolDefinition {
   effect: ToolEffect;
-  /** For the model: what it does and when to use it. */
+  /** For the model: what the tool does and when to use it. */
   description: string;
   arguments: z.ZodObject;
-  /** The verdict where the policy has no rule for it. */
+  /** Verdict without a rule in the policy. */
   default: Verdict;
-  /** A person is asked each time, whatever a rule allows. */
+  /** Ask a person each time, whatever a rule allows. */
   alwaysAsks?: true;
-  /** Of a tool that can run: the fields of a result, beside `success`. With a `?` those that are not always there. */
+  /** Fields of a result besides `success`, for tools that can run. A `?` marks optional fields. */
   result?: Readonly<Record<string, string>>;
 }
 

@@ -9,7 +9,6 @@ import {
   textArgument,
 } from './definition.ts';
 
-/** Files of the workspace, and what agents know. */
 export const fileTools = {
   read_file: {
     effect: 'read',

@@ -1,7 +1,7 @@
 import {z} from 'zod';
 import {countArgument, nameArgument, type ToolDefinition, textArgument} from './definition.ts';
 
-/** Known to check and the policy; nothing runs them yet. */
+/** Known to `check` and the policy, but not implemented yet. */
 export const laterTools = {
   task: {
     effect: 'write',

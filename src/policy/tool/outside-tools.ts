@@ -1,7 +1,6 @@
 import {z} from 'zod';
 import {countArgument, nameArgument, type ToolDefinition, textArgument} from './definition.ts';
 
-/** People outside. */
 export const outsideTools = {
   slack_send: {
     effect: 'outside',

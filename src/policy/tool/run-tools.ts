@@ -1,11 +1,10 @@
 import {z} from 'zod';
 import {countArgument, flagArgument, nameArgument, reasonArgument, type ToolDefinition} from './definition.ts';
 
-/** Commands, addresses, questions to a person, notes. */
 export const runTools = {
   execute_command: {
     effect: 'write',
-    // Only a fallback: commands are judged one by one (judge.ts).
+    // Only a fallback: judge.ts judges each command.
     default: 'ask',
     description:
       'Run a command line in the workspace. Plain commands run at once if the policy allows them; anything else waits for a person.',

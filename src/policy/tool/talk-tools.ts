@@ -1,9 +1,7 @@
 import {z} from 'zod';
+import {sessionStatuses} from '../../formats/session/session-status.ts';
 import {nameArgument, type ToolDefinition, textArgument} from './definition.ts';
 
-const sessionStatuses = ['active', 'waiting', 'sleeping', 'paused', 'completed', 'error'] as const;
-
-/** Other agents. */
 export const talkTools = {
   send_message: {
     effect: 'deliver',

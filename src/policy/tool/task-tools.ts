@@ -1,4 +1,5 @@
 import {z} from 'zod';
+import {taskStates} from '../../formats/task/task.ts';
 import {flagArgument, nameArgument, priorityArgument, type ToolDefinition, textArgument} from './definition.ts';
 
 const childTask = z.strictObject({
@@ -10,9 +11,6 @@ const childTask = z.strictObject({
   depends_on: z.array(z.string()).describe('Ids of tasks that must be completed first.').optional(),
 });
 
-const taskStates = ['pending', 'in_progress', 'completed', 'blocked', 'skipped'] as const;
-
-/** Tasks. */
 export const taskTools = {
   create_task: {
     effect: 'deliver',

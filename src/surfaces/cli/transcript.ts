@@ -1,5 +1,5 @@
+import {isMap} from '../../formats/common/values.ts';
 import {makeVisible} from '../../formats/common/visible.ts';
-import {isMap} from '../../formats/merge/merge-values.ts';
 import type {Call, Message, SessionHeader} from '../../formats/session/session-schema.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {errorOf, usageOf} from '../actions/talk/answer.ts';

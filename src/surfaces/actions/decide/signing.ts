@@ -3,7 +3,7 @@ import {homedir} from 'node:os';
 import {join} from 'node:path';
 import {signersPath} from '../../../effects/signature/signers-file.ts';
 import {sign, verifySignature} from '../../../effects/signature/ssh-signature.ts';
-import {signedText} from '../../../formats/approval/approval-signature.ts';
+import {signedText} from '../../../formats/approval/approval-digest.ts';
 import {exit, UserError} from '../../../formats/common/errors.ts';
 import {parseSettings} from '../../../formats/settings.ts';
 import {fieldOf} from '../../../formats/task/task.ts';

@@ -1,7 +1,7 @@
 import {readApprovalItems} from '../../../formats/approval/approval-item.ts';
 import {parseSession} from '../../../formats/session/session.ts';
-import {awaitsAnswer} from '../../../formats/session/session-ends.ts';
 import type {Call, Message} from '../../../formats/session/session-schema.ts';
+import {awaitsAnswer} from '../../../formats/session/spent.ts';
 import {fieldOf, type Task} from '../../../formats/task/task.ts';
 import {parseTasks} from '../../../formats/task/task-parse.ts';
 import type {SessionUndo} from '../../../formats/undo/undo-session.ts';

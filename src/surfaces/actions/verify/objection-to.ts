@@ -1,6 +1,5 @@
 import {verifyBy} from '../../../effects/signature/ssh-signature.ts';
-import {callDigest} from '../../../formats/approval/approval-digest.ts';
-import {signedText} from '../../../formats/approval/approval-signature.ts';
+import {callDigest, signedText} from '../../../formats/approval/approval-digest.ts';
 import {toolNamed} from '../../../policy/tools.ts';
 import type {Decisions} from './decisions.ts';
 import type {Execution} from './executions.ts';
