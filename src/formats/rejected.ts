@@ -25,7 +25,7 @@ export interface RejectedFile {
 }
 
 const MOST_SHOWN = 1_000;
-const HINT = 'mend what matters and append it to the inbox again; then delete its line here, or this file';
+const HINT = 'fix the lines you need and append them to the inbox again; then delete them here, or delete this file';
 
 /** Must not throw. What is not an entry of ours is nobody's. Lines that follow each other for one reason are one problem. */
 export function parseRejected(text: string): RejectedFile {

@@ -14,7 +14,7 @@ export function connectorSettings(home: string): Settings {
   const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
   const file = read && 'text' in read ? parseSettings(read.text) : undefined;
   if (!file?.value || hasErrors(file.problems))
-    throw new UserError('agentdir.yaml has errors', exit.badFile, 'see them: agentdir check agentdir.yaml');
+    throw new UserError('agentdir.yaml has errors', exit.badFile, 'see agentdir check agentdir.yaml');
   return file.value;
 }
 
@@ -29,7 +29,7 @@ export function secretFrom(name: string, what: string): string {
   throw new UserError(
     `${what}: the environment variable ${name} is not set`,
     exit.failed,
-    `set ${name}, and start again`,
+    `set ${name} and start again`,
   );
 }
 

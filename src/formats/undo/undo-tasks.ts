@@ -17,7 +17,7 @@ export interface TasksUndo {
   stays: readonly string[];
 }
 
-const FILLED_IN = 'what the daemon filled in would be filled in again';
+const FILLED_IN = 'the daemon would fill in the same fields again';
 
 /** When it came to be so, by its state: filled in where it is missing. */
 const TIMES = new Map([

@@ -156,7 +156,7 @@ function hintFor({code, message}: SyntaxError): string {
   if (end !== undefined) return `add the missing ${end}, or put quotes around a text that begins with a bracket`;
   if (message.endsWith('without - indicator'))
     return 'align the line with the keys of the item above it, or begin it with - to make a new one';
-  return hints[code] ?? 'mend the YAML here';
+  return hints[code] ?? 'fix the YAML here';
 }
 
 /** The node at `path` and, in a map, the key that names it. Undefined where the path leads nowhere. */

@@ -33,8 +33,8 @@ export function exitWords({exits = {}}: About): string[] {
 
 export function jsonWords({json}: About): string | undefined {
   if (json === 'value') return 'one value';
-  if (json === 'value, or lines with -f') return 'one value; with -f one a line, as things happen';
-  if (json === 'lines') return 'one value a line, as things happen';
+  if (json === 'value, or lines with -f') return 'one value; with -f one per line';
+  if (json === 'lines') return 'one value per line';
   return json && `none: ${json.none}`;
 }
 
@@ -46,6 +46,6 @@ function helpOf(given: About): string {
     ...examples,
     ...(json === undefined
       ? []
-      : ['', `With --json: ${json}`, 'Exit codes, where not 0:', ...exitWords(given).map(each => `  ${each}`)]),
+      : ['', `With --json: ${json}`, 'Exit codes other than 0:', ...exitWords(given).map(each => `  ${each}`)]),
   ].join('\n');
 }

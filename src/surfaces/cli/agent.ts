@@ -41,7 +41,7 @@ export function agentCommand({home: dir, name, json}: {home: string; name: strin
     throw new UserError(
       one ? `"${name}" could be ${partial.map(a => a.name).join(', ')}` : `no agent "${name}"`,
       exit.usage,
-      near ? `did you mean ${near}?` : 'see the list: agentdir agent',
+      near ? `did you mean ${near}?` : 'see agentdir agent',
     );
   }
   if (json) printJson(toJson(one));

@@ -69,7 +69,7 @@ export function streamingScreen(terminal: Terminal): AnswerScreen {
     if (erased !== undefined) terminal.write(erased);
     else if (shown !== '') {
       terminal.write(shown.endsWith('\n') ? '' : '\n');
-      note('(the text above was taken back)');
+      note('(the text above was withdrawn)');
     }
     shown = '';
     half = '';
@@ -104,7 +104,7 @@ export function streamingScreen(terminal: Terminal): AnswerScreen {
       const before = unconfirmed.shift();
       if (before !== undefined && before === content) return;
       if (before !== undefined) {
-        note('(the text above was taken back)');
+        note('(the text above was withdrawn)');
         unconfirmed = [];
         takeBack();
       }

@@ -47,17 +47,11 @@ function changeLines(request: Request, page: ApprovalPage | undefined, width: nu
     return [
       ...told('The queue and the page have different texts. In the queue:', now.queue),
       ...told('On the page:', now.page),
-      ...wrapped(
-        colors.yellow,
-        now.certain ? 'Nothing runs until both are the same.' : 'The one that was changed is what runs.',
-        width,
-      ),
+      ...wrapped(colors.yellow, now.certain ? 'Nothing runs until both are the same.' : 'The changed one runs.', width),
     ];
   const where = {queue: 'in the queue', page: 'on the page', both: 'in the queue and on the page'};
-  if (now.changed !== undefined) return told(`Command, as changed ${where[now.changed]}; this is what runs:`, now.text);
-  return makeVisible(now.text) === shown
-    ? []
-    : told('Command, as it stands in the queue; this is what runs:', now.text);
+  if (now.changed !== undefined) return told(`Command, as changed ${where[now.changed]}; this runs:`, now.text);
+  return makeVisible(now.text) === shown ? [] : told('Command, as in the queue; this runs:', now.text);
 }
 
 /** The page up to `## Review`, where nothing is to be read yet, without its title; ids and digests come last. */
@@ -100,9 +94,7 @@ export function whatRuns(request: Request, page: ApprovalPage | undefined, width
   const host = fieldOf(request.task, 'where') === 'host';
   return [
     ...lines.slice(0, MOST_LINES),
-    ...(lines.length > MOST_LINES
-      ? [colors.yellow(`… and ${lines.length - MOST_LINES} more lines; all of it is above`)]
-      : []),
+    ...(lines.length > MOST_LINES ? [colors.yellow(`… and ${lines.length - MOST_LINES} more lines; see above`)] : []),
     ...(runs === undefined ? [] : wrapped(host ? colors.yellow : String, visibleLine(runs), width)),
   ];
 }

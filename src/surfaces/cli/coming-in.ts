@@ -50,7 +50,7 @@ export function comingInLines(
     const parts = [
       bytes > LARGE && `${plural(lines, 'line')} read, ${Math.floor((100 * (size - bytes)) / size)} % of it`,
       bytes > 0 && `${plural(bytes, 'byte')} not read yet`,
-      rejected !== undefined && colors.yellow(`some lines are set aside in ${visibleLine(rejected)}`),
+      rejected !== undefined && colors.yellow(`rejected lines are in ${visibleLine(rejected)}`),
     ];
     out.push(`    ${visibleLine(file)}: ${parts.filter(Boolean).join('; ')}`);
   }

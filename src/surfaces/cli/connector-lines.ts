@@ -20,7 +20,7 @@ const verbs = {webhook: 'listens on', mail: 'watches'} as const;
 /** One line each, for people. */
 export function connectorLine(connector: Connector, localTime: (iso: string) => string): string {
   const {name, running} = connector;
-  if (!running) return `  ${colors.yellow(`${name} does not run`)}: agentdir ${name}`;
+  if (!running) return `  ${colors.yellow(`${name} is not running`)}: agentdir ${name}`;
   const {pid, since, at, trouble} = connector;
   const where = at === undefined ? 'is starting' : `${verbs[name]} ${visibleLine(at)}`;
   const waits = trouble === undefined ? '' : `; ${colors.yellow('waiting')} ${visibleLine(trouble)}`;

@@ -58,7 +58,7 @@ export async function demoCommand(options: DemoOptions): Promise<number> {
     ends.unshift(daemon.stop);
     leaving.again = daemon.kill;
     const asksForTick = (over: AbortSignal) =>
-      untilEnter(over, typed => teller.aside(`"${typed}" is not understood: an Enter alone ticks the box`));
+      untilEnter(over, typed => teller.aside(`"${typed}" is not understood: press Enter alone to tick the box`));
     const telling = async () => {
       await teller.begin(home);
       await daemon.serving;

@@ -7,13 +7,13 @@ import type {DoctorFinding} from './doctor-finding.ts';
 export async function checkSaves(home: string): Promise<DoctorFinding> {
   const installed = await loadSwap();
   if (installed && canSwapIn(join(home, '.agentdir')))
-    return {name: 'saves', state: 'ok', message: 'never take the place of a file that you save at the same moment'};
+    return {name: 'saves', state: 'ok', message: 'your edits are safe while the daemon writes'};
   return {
     name: 'saves',
     state: 'note',
-    message: 'a file that you save within microseconds of a save of ours may be lost',
+    message: 'an edit saved within microseconds of a write by the daemon may be lost',
     hint: installed
-      ? 'files cannot change places here (renameat2, renamex_np): another file system can'
+      ? 'this file system cannot swap files (renameat2, renamex_np); use another one'
       : 'npm install fs-native-extensions',
   };
 }

@@ -35,6 +35,6 @@ export async function forkCommand({json, ...options}: ForkOptions & {json: boole
     print(
       `  ${who} answers it ${daemonOf(nodeDisk(home)) ? 'now' : 'when a daemon runs'}; to edit it first: fork --paused`,
     );
-  print(`  go on: agentdir send TEXT --session ${id} --wait; look: agentdir show ${id}`);
+  print(`  continue: agentdir send TEXT --session ${id} --wait; read it: agentdir show ${id}`);
   return exit.done;
 }

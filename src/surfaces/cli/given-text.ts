@@ -7,7 +7,7 @@ import {note} from '../terminal/output.ts';
 export function stdinText(): string {
   const bytes = readFileSync(0);
   const text = bytes.toString();
-  if (!Buffer.from(text).equals(bytes)) throw new UserError('what comes from standard input is not UTF-8', exit.usage);
+  if (!Buffer.from(text).equals(bytes)) throw new UserError('standard input is not UTF-8', exit.usage);
   return text.replace(/\r?\n$/, '');
 }
 

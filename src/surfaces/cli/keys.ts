@@ -10,7 +10,7 @@ const DRAIN_MS = 20;
 
 /** The error for a person who leaves while being asked: nothing was decided. */
 export function leftError(): UserError {
-  return new UserError('left; nothing was written', exit.waiting, 'what waits: agentdir approvals');
+  return new UserError('cancelled; nothing was written', exit.waiting, 'see agentdir approvals');
 }
 
 export function onTerminal(): boolean {

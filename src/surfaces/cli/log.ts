@@ -57,12 +57,11 @@ export async function logCommand({home, what, follow, count, all, json}: LogOpti
   if (found.length === 0 && !follow) {
     if (wanted !== undefined)
       throw new UserError(
-        `the journal has nothing about ${wanted.name}`,
+        `the journal has no change about ${wanted.name}`,
         exit.failed,
-        near ? `did you mean ${near}?` : 'all of it: agentdir log',
+        near ? `did you mean ${near}?` : 'to see all changes: agentdir log',
       );
-    if (!json)
-      print(`the journal is empty${head && !all ? '; every commit of the repository: agentdir log --all' : ''}`);
+    if (!json) print(`the journal is empty${head && !all ? '; for all commits: agentdir log --all' : ''}`);
     return exit.done;
   }
   if (more && !json)
@@ -134,7 +133,7 @@ function resolve(home: string, what: string): {name: string; near?: string | und
   if (names.has(name)) return {name};
   const matches = [...names].filter(known => !known.includes('/') && known.includes(name));
   if (matches.length > 1)
-    throw new UserError(`"${what}" may be any of: ${matches.slice(0, 8).join(', ')}`, exit.usage, 'write more of it');
+    throw new UserError(`"${what}" is ambiguous: ${matches.slice(0, 8).join(', ')}`, exit.usage, 'use more of the id');
   const [only] = matches;
   return only === undefined ? {name, near: nearest(name, names)} : {name: only};
 }
@@ -147,7 +146,7 @@ function show({commit, author, time, subject, trailers, paths}: JournalChange, j
   const recovered = trailers.some(([key, value]) => key === 'Cause' && value === 'recovered');
   const [, thing, words] = /^(\w+\([^)]*\)): (.*)$/.exec(subject) ?? [undefined, undefined, subject];
   const what = thing ? `${colors.bold(visibleLine(thing.replace('(', ' ').replace(/\)$/, '')))}: ` : '';
-  const note = recovered ? colors.dim(' (found at the start)') : '';
+  const note = recovered ? colors.dim(' (found at startup)') : '';
   print(
     `${colors.dim(localTime(time))}  ${cutToWidth(visibleLine(author), WHO).padEnd(WHO)} ${what}${visibleLine(words ?? '')}${note} ${colors.dim(commit.slice(0, 7))}`,
   );

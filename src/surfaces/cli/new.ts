@@ -19,13 +19,13 @@ export async function newSessionCommand(options: {
     throw new UserError(
       `${agent.name} has a shared session: ${other.path}`,
       exit.failed,
-      'take "shared: true" out of that one first, or leave --shared out',
+      'remove "shared: true" from that one first, or omit --shared',
     );
   const {id, path} = await makeSession({home, agent, shared, now: new Date().toISOString()});
   if (json) printJson({session: id, path, agent: agent.name, shared});
   else
     print(
-      `${colors.green('made')} ${path}\n  write into it with any editor, or: agentdir send TEXT --session ${id} --wait`,
+      `${colors.green('created')} ${path}\n  edit it with any editor, or: agentdir send TEXT --session ${id} --wait`,
     );
   return exit.done;
 }

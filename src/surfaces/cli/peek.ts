@@ -36,7 +36,7 @@ export async function peekCommand({home, to, session, follow, count, json}: Peek
   }
   const found = outputs(home, filter, count ?? DEFAULT_COUNT);
   if (json) printJson(found);
-  else if (found.length === 0) print('nothing was said yet. Begin: agentdir send "Is Redis up?"');
+  else if (found.length === 0) print('no messages yet. Start with: agentdir send "Is Redis up?"');
   else print(found.map(describe).join('\n\n'));
   return exit.done;
 }
@@ -46,7 +46,8 @@ function describe({session, agent, running, at, text, calls, error, waits_for}: 
   const lines = [`${colors.bold(makeVisible(session))} ${colors.cyan(`@${makeVisible(agent)}`)} ${state}`.trimEnd()];
   if (text !== '') lines.push(makeVisible(text.trimEnd(), false));
   for (const {name, args} of calls) lines.push(colors.dim(`→ ${makeVisible(shortCall(name, args))}`));
-  for (const id of waits_for) lines.push(colors.yellow(`waits for you: agentdir approvals ${makeVisible(id)}`));
+  for (const id of waits_for)
+    lines.push(colors.yellow(`waiting for your approval: agentdir approvals ${makeVisible(id)}`));
   if (error !== null) lines.push(colors.red(makeVisible(error)));
   return lines.join('\n');
 }

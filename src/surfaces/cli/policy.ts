@@ -116,14 +116,14 @@ function policyOf(dir: string): Policy {
   const read = readHomeFile(nodeDisk(dir), 'allowlist.yaml');
   if (!read || !('text' in read))
     throw new UserError(
-      'there is no allowlist.yaml, so everything asks',
+      'there is no allowlist.yaml, so everything needs approval',
       exit.failed,
       'add the default policy: agentdir init .',
     );
   const {policy, problems} = parseAllowlist(read.text);
   if (hasErrors(problems))
     throw new UserError(
-      'allowlist.yaml has errors, so everything asks',
+      'allowlist.yaml has errors, so everything needs approval',
       exit.badFile,
       'see: agentdir check allowlist.yaml',
     );

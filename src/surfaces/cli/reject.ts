@@ -21,7 +21,7 @@ export async function rejectCommand(options: RejectOptions): Promise<number> {
 }
 
 export async function askReason(): Promise<string> {
-  const reason = await askLine('why (the agent is told; may be empty): ');
+  const reason = await askLine('reason for the agent (may be empty): ');
   if (reason === undefined) throw leftError();
   return reason;
 }

@@ -41,7 +41,7 @@ export async function showCommand({home, id: wanted, json}: ShowOptions): Promis
     'session, task, approval or agent',
     wanted,
     [...new Set([...sessions, ...excerpts.keys(), ...agents])],
-    'see what there is: agentdir list, agentdir tasks',
+    'see agentdir list, agentdir tasks',
   );
   if (sessions.includes(id)) return showSession(home, id, json);
   const found = excerpts.get(id);

@@ -43,13 +43,13 @@ function describe(event: DaemonEvent): string | undefined {
     case 'problem':
       return renderProblem(event.problem, event.text);
     case 'cleared':
-      return `${colors.green('mended')} ${visibleLine(event.problem.file)}:${event.problem.line} ${colors.dim(event.problem.code)}`;
+      return `${colors.green('fixed')} ${visibleLine(event.problem.file)}:${event.problem.line} ${colors.dim(event.problem.code)}`;
     case 'committed':
       return `${colors.green('committed')} ${visibleLine(event.subject)} ${colors.dim(event.commit.slice(0, 7))}`;
     case 'merged':
-      return `${colors.cyan('merged')} ${visibleLine(event.path)}: it was saved from an older version; both changes are in it`;
+      return `${colors.cyan('merged')} ${visibleLine(event.path)}: your save was based on an older version; both changes were kept`;
     case 'conflict':
-      return `${colors.red('conflict')} ${visibleLine(event.path)}: ${visibleLine(event.conflicts.join('; '))}. What was saved is kept in ${visibleLine(event.copy)}`;
+      return `${colors.red('conflict')} ${visibleLine(event.path)}: ${visibleLine(event.conflicts.join('; '))}. Your version was saved as ${visibleLine(event.copy)}`;
     case 'model':
       return event.isModel
         ? `model ${colors.bold(visibleLine(event.model))}`
@@ -86,7 +86,7 @@ function describe(event: DaemonEvent): string | undefined {
     case 'trouble':
       return `${colors.yellow('waiting')} ${visibleLine(event.what)}`;
     case 'over':
-      return `${colors.green('going on')} ${colors.dim(`no longer: ${visibleLine(event.what)}`)}`;
+      return `${colors.green('resumed')} ${colors.dim(`resolved: ${visibleLine(event.what)}`)}`;
     case 'stopping':
       return colors.dim(`stopping (${visibleLine(event.why)})`);
     case 'stopped':

@@ -30,8 +30,9 @@ export async function taskAssignCommand(
     const isHandedOn = fieldOf(task, 'session') !== undefined && (made !== undefined || known.hasAgent(names[0] ?? ''));
     if (task.state === 'in_progress' && isHandedOn)
       note(`the daemon delivers it to ${made ?? names[0]}, as another attempt`);
-    else if (task.state === 'in_progress') note(`it was begun: to deliver it again, agentdir task reopen ${whole}`);
-    else if (task.state === 'blocked') note(`it is blocked: to deliver it, agentdir task reopen ${whole}`);
+    else if (task.state === 'in_progress')
+      note(`it is in progress; to deliver it again: agentdir task reopen ${whole}`);
+    else if (task.state === 'blocked') note(`it is blocked; to deliver it: agentdir task reopen ${whole}`);
   }
   return code;
 }
@@ -45,7 +46,7 @@ function receivers(
   if (spawned === undefined)
     return {names: [...new Set(wanted.map(name => assigneeNamed(name, known)))], made: undefined};
   if (wanted.length > 1)
-    throw new UserError(`${spawned} and others exclude each other`, exit.usage, 'a task is for one of the two');
+    throw new UserError(`${spawned} and other assignees exclude each other`, exit.usage, 'use one of them');
   return {names: [], made: newAgentNamed(spawned, known)};
 }
 

@@ -36,7 +36,7 @@ export async function printTaskReport({home, json, ids, written, replaced, line,
   for (const {row} of rows) print(line(row));
   reportReplaced(replaced);
   for (const step of next) note(step);
-  if (!daemon && !quiet) note('no daemon runs: agentdir start');
+  if (!daemon && !quiet) note('no daemon is running: agentdir start');
   return exit.done;
 }
 

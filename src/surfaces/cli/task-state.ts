@@ -48,8 +48,8 @@ export async function taskStateCommand(
 
 function reasonOf(state: TaskState, {note, why}: StateFlags): string | undefined {
   if (note !== undefined && why !== undefined)
-    throw new UserError('--why and --note are the same here: give one', exit.usage);
+    throw new UserError('--why and --note mean the same here: use one', exit.usage);
   if (state === 'blocked' && note === undefined && why === undefined)
-    throw new UserError('what keeps it from going on?', exit.usage, 'agentdir task block ID --why TEXT');
+    throw new UserError('why is it blocked?', exit.usage, 'agentdir task block ID --why TEXT');
   return why ?? note;
 }

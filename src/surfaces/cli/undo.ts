@@ -40,16 +40,16 @@ export async function undoCommand({home, id, dryRun, json}: UndoOptions): Promis
     return exit.done;
   }
   const words = visibleLine(`${commit.slice(0, 7)} ${subject} (${author})`);
-  print(`${dryRun ? colors.yellow('would be taken back') : colors.green('taken back')}: ${words}`);
+  print(`${dryRun ? colors.yellow('would undo') : colors.green('undone')}: ${words}`);
   for (const edit of edits) {
     print(`${colors.bold(visibleLine(edit.path))}: ${whatOf(edit)}`);
     const diff = diffOf(edit);
     if (diff !== '') printWhole(painted(diff));
   }
-  if (told.cannot.length > 0) print('not taken back:');
+  if (told.cannot.length > 0) print('not undone:');
   for (const line of told.cannot) print(`  ${visibleLine(line)}`);
   for (const line of told.next) print(`${colors.yellow('→')} ${visibleLine(line)}`);
-  if (!dryRun && !daemonOf(nodeDisk(home))) print(colors.dim('no daemon runs: it is committed at the next start'));
+  if (!dryRun && !daemonOf(nodeDisk(home))) print(colors.dim('no daemon is running: the next start commits it'));
   return exit.done;
 }
 

@@ -30,7 +30,7 @@ function whatToType(program: Command, command: Command, words: readonly string[]
   const offered = completeCommand(program, [...words, ''], process.cwd(), process.env).split('\n');
   const names = offered.map(line => line.split('\t')[0] ?? '').filter(name => /^[^:-]/.test(name));
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
-  const there = names.length > 0 ? `; there are: ${names.slice(0, MOST_NAMES).join(', ')}${more}` : '';
+  const there = names.length > 0 ? `; choose from: ${names.slice(0, MOST_NAMES).join(', ')}${more}` : '';
   return example ? `for example: ${example}${there}` : `see: ${pathOf(command)} --help${there}`;
 }
 

@@ -79,7 +79,7 @@ function presentPolicy(home: string): Policy {
   const read = readHomeFile(nodeDisk(home), 'allowlist.yaml');
   const file = read && 'text' in read ? parseAllowlist(read.text) : undefined;
   if (file && !hasErrors(file.problems)) return file.policy;
-  note(`allowlist.yaml ${file ? 'has errors' : 'is not there'}, so everything asks at present`);
+  note(`allowlist.yaml ${file ? 'has errors' : 'is not there'}, so everything needs approval`);
   return emptyPolicy;
 }
 

@@ -17,7 +17,7 @@ export function makePlace(dir: string | undefined): string {
       return mkdtempSync(join(tmpdir(), 'agentdir-demo-'));
     } catch (error) {
       throw new UserError(
-        `no folder for the demo can be made in ${tmpdir()}: ${(error as Error).message}`,
+        `cannot create a folder for the demo in ${tmpdir()}: ${(error as Error).message}`,
         exit.failed,
         'choose another place: agentdir demo --dir DIR',
       );
@@ -25,7 +25,7 @@ export function makePlace(dir: string | undefined): string {
   }
   const place = resolve(dir);
   if (existsSync(place) && readdirSync(place).length > 0)
-    throw new UserError(`${place} is not empty`, exit.usage, 'the demo makes a home of its own: name a new folder');
+    throw new UserError(`${place} is not empty`, exit.usage, 'the demo creates its own home: name a new folder');
   return place;
 }
 

@@ -99,7 +99,7 @@ class Story {
     const line = sentLine(this.#options.home);
     await this.#options.teller.showStep({
       step: 'sent',
-      title: 'Slack has it, once, and so has the file that it all began in.',
+      title: 'The answer is in Slack, once, and in the session file.',
       path: INBOX,
       lines: line === undefined ? [] : [{sign: '+', text: line}],
     });
@@ -125,9 +125,9 @@ class Story {
       if (found) return found;
       if (performance.now() > end)
         throw new UserError(
-          `the demo waited ${PATIENCE_MS / 1000} s in vain for the step "${wanted.map(({step}) => step).join('" or "')}"`,
+          `the demo waited ${PATIENCE_MS / 1000} s for the step "${wanted.map(({step}) => step).join('" or "')}"`,
           undefined,
-          `what is in the way may be said in ${join(this.#options.home, 'NEEDS_YOU.md')}`,
+          `see ${join(this.#options.home, 'NEEDS_YOU.md')}`,
         );
     }
   }

@@ -72,7 +72,7 @@ export async function fetchNew(client: ImapFlow, mailbox: Mailbox): Promise<numb
 }
 
 function notOpened(path: string, {responseText}: {responseText?: string}): UserError {
-  const why = responseText ?? 'the server says no';
+  const why = responseText ?? 'the server refused';
   return new UserError(`the mailbox "${path}" cannot be opened: ${why}`, exit.failed, 'see mail.imap in agentdir.yaml');
 }
 

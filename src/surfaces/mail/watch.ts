@@ -131,7 +131,7 @@ function connectionError(error: unknown, {imap: {host, user, password_env}}: Mai
   };
   if (authenticationFailed && !PASSING.has(serverResponseCode ?? ''))
     return new UserError(
-      `${host} does not let ${user} in: ${responseText ?? message}`,
+      `${host} rejected the login of ${user}: ${responseText ?? message}`,
       exit.failed,
       `see mail.imap in agentdir.yaml, and the password in ${password_env}`,
     );

@@ -24,7 +24,7 @@ export interface Approving {
 export async function approving({home, request, by, always, answer, edited, key}: Approving): Promise<PersonDecision> {
   if (isQuestion(request) && (answer ?? '').trim() === '')
     throw new UserError(
-      `${request.id} is a question: it wants an answer`,
+      `${request.id} is a question: give an answer`,
       exit.usage,
       `agentdir approve ${request.id} --answer TEXT; or refuse it: agentdir reject ${request.id}`,
     );

@@ -54,7 +54,7 @@ export function refuseDiffering(home: string, request: Request): void {
   const now = commandOf(home, request);
   if (now && 'queue' in now && now.certain)
     throw new UserError(
-      `the command of ${request.id} was changed in the queue, and otherwise on its page; nothing was written`,
+      `the command of ${request.id} was changed in the queue and on its page, differently; nothing was written`,
       exit.failed,
       `make both the same: ${APPROVALS_FILE} and ${pendingPath(request.id)}`,
     );

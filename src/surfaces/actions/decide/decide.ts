@@ -77,8 +77,7 @@ function admitted(
   {request: {id, task}, decision, fields}: PersonDecision,
 ): Request {
   const now = requestOf(queue, id);
-  if (!now)
-    throw new UserError(`${id} is no longer in ${APPROVALS_FILE}`, exit.failed, 'what became of it: agentdir log');
+  if (!now) throw new UserError(`${id} is no longer in ${APPROVALS_FILE}`, exit.failed, 'see agentdir log');
   refuseDecided(home, now, decision, 'signature' in fields || 'answer' in fields);
   if (BOUND.some(key => fieldOf(now.task, key) !== fieldOf(task, key)))
     throw new UserError(
@@ -129,7 +128,7 @@ export async function refuseStarted(home: string, requests: readonly Request[]):
     const found = (await import('./asked-for.ts')).callOf(home, request);
     if (found?.call.approval !== request.id || found.call.started === undefined) continue;
     throw new UserError(
-      `${request.id} has started (${found.call.started}): a no does not stop it; nothing was written`,
+      `${request.id} has started (${found.call.started}): rejecting does not stop it; nothing was written`,
       exit.failed,
       `to end it, write status: paused in ${found.path}`,
     );
@@ -141,8 +140,8 @@ function missing(request: Request, decision: Decision): string | undefined {
   const {id, type, answer} = request;
   if (decision !== 'approved' || request.decision !== 'approved' || !isUnrecorded(request)) return undefined;
   if (type === 'question' && answer === undefined)
-    return `it is a question, and has no answer: agentdir approve ${id} --answer TEXT`;
-  return 'the daemon has not taken it in; why, if it lasts: agentdir status';
+    return `the question has no answer: agentdir approve ${id} --answer TEXT`;
+  return 'the daemon has not processed it yet; if that lasts, see agentdir status';
 }
 
 function mayRunYet(request: Request): boolean {
@@ -163,7 +162,7 @@ function refuseUnlessSaid(items: readonly ApprovalItem[], {request, decision, fi
   const said = Object.entries(fields).every(([key, value]) => item && fieldOf(item.task, key) === value);
   if (item?.decision !== decision || second || !said)
     throw new UserError(
-      `the lines of ${request.id} leave no place for the decision`,
+      `the lines of ${request.id} have no room for the decision`,
       exit.badFile,
       `write it in an editor: ${APPROVALS_FILE}`,
     );

@@ -47,15 +47,19 @@ export function takeBack(home: string, request: Request, from: Editable, left: s
   const written = from.text.includes('\r') ? left : left.replaceAll('\r\n', '\n');
   if (written.trimEnd() === shownIn(from).trimEnd()) return undefined;
   if (written.trim() === '')
-    throw new UserError(`nothing is left of ${request.id}`, exit.failed, `to refuse it: agentdir reject ${request.id}`);
+    throw new UserError(
+      `the edited text of ${request.id} is empty`,
+      exit.failed,
+      `to refuse it: agentdir reject ${request.id}`,
+    );
   if (redactMessage(home, written).replaced.length > 0)
-    throw new UserError('the edited text has what looks like a credential; nothing was written', exit.failed);
+    throw new UserError('the edited text seems to contain a credential; nothing was written', exit.failed);
   // On a page they stay written out, as in all of it.
   const text =
     from.where === 'page' ? makeVisible(written).replace(/\n$/, '') : hideAgain(written.trimEnd(), from.text);
   if (text === undefined)
     throw new UserError(
-      'the text has hidden characters, and words that look like such: they cannot be told apart',
+      'the text has hidden characters and text that looks like them: the two cannot be distinguished',
       exit.failed,
       'edit tasks/approvals.task.md itself',
     );

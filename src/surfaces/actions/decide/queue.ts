@@ -73,7 +73,7 @@ export function findRequests(home: string, wanted: readonly string[]): Request[]
   const all = near ? requests : [...requests, ...readArchive(home)];
   const found = wanted.map(part => {
     const known = all.some(({id}) => id === part) || !open.some(id => id.includes(part)) ? all.map(({id}) => id) : open;
-    const id = oneOf('approval', part, known, 'see what waits: agentdir approvals');
+    const id = oneOf('approval', part, known, 'see agentdir approvals');
     return all.find(request => request.id === id) as Request;
   });
   return [...new Map(found.map(request => [request.id, request])).values()];

@@ -16,8 +16,8 @@ export function refuseDenied(home: string, {id, agent}: Request, command: string
   if (verdict !== 'deny') return;
   const denied = segments.find(segment => segment.verdict === 'deny');
   throw new UserError(
-    `the policy denies what you made of ${id}: ${denied ? `\`${denied.source}\`: ${denied.reason}` : reasons[0]}; nothing was written`,
+    `the policy denies your edited version of ${id}: ${denied ? `\`${denied.source}\`: ${denied.reason}` : reasons[0]}; nothing was written`,
     exit.failed,
-    'what the rules say: agentdir policy explain',
+    'see the rules: agentdir policy explain',
   );
 }

@@ -11,6 +11,6 @@ export function readApprovalRow(home: string, request: Request): ApprovalRow {
   const differ = now !== undefined && 'queue' in now;
   const command = differ ? now.queue : (now?.text ?? null);
   const edited = row.edited || differ || now?.changed !== undefined;
-  const title = `${titleOf(request.task.title, edited, command)}${differ ? ', and otherwise on its page' : ''}`;
+  const title = `${titleOf(request.task.title, edited, command)}${differ ? ', and differently on its page' : ''}`;
   return {...row, command, edited, title};
 }

@@ -20,8 +20,7 @@ export async function signDecision(
   key: string,
 ): Promise<string> {
   const digest = fieldOf(task, 'digest');
-  if (digest === undefined)
-    throw new UserError(`${id} has no digest that a signature could be bound to`, exit.usage, 'leave --sign out');
+  if (digest === undefined) throw new UserError(`${id} has no digest to sign`, exit.usage, 'omit --sign');
   const text = signedText({id, digest, decision: 'approved', edited});
   const signed = await sign(text, key);
   if ('problem' in signed) throw new UserError(`it could not be signed: ${signed.problem}`);
@@ -32,7 +31,7 @@ export async function signDecision(
     throw new UserError(
       `the signature would not count (${counts.problem}); nothing was written`,
       exit.failed,
-      `who may sign is in "signers: ${signers}" of agentdir.yaml; another key: --key FILE`,
+      `"signers: ${signers}" in agentdir.yaml says who may sign; to use another key: --key FILE`,
     );
   return signed.signature;
 }
@@ -62,7 +61,7 @@ function onlyKey(): string {
   throw new UserError(
     only === undefined ? `there is no key in ${folder}` : `there are several keys in ${folder}`,
     exit.usage,
-    'name one: --key FILE; or for good: git config --global gpg.format ssh && git config --global user.signingkey FILE',
+    'name one: --key FILE; or permanently: git config --global gpg.format ssh && git config --global user.signingkey FILE',
   );
 }
 

@@ -71,7 +71,7 @@ async function textNow(home: string, wanted: string): Promise<Text> {
   // The history is asked only for what is not there.
   const removed = isThere ? [] : await removedSessions(home);
   const all = [...sessions, ...removed].map(({id}) => id);
-  const id = oneOf('session', wanted, all, 'see the list: agentdir list');
+  const id = oneOf('session', wanted, all, 'see agentdir list');
   const file = sessions.find(session => session.id === id);
   if (!file) {
     const past = removed.find(session => session.id === id);

@@ -24,11 +24,11 @@ export interface Difference {
 }
 
 export const differenceKinds = {
-  changed: 'what was recorded is another now; see: git show COMMIT',
-  missing: 'what was recorded is not there any more, and what follows was said with it in sight; see: git show COMMIT',
-  added: 'nobody recorded it, and what follows was said without it; see: git show COMMIT',
-  moved: 'what was recorded stands elsewhere now; see: git show COMMIT',
-  step: 'the daemon of that time did something else than this version would; see: git show COMMIT',
-  verdict: 'see: agentdir policy explain; agentdir verify says what ran without a decision',
+  changed: 'the recorded content has changed; see: git show COMMIT',
+  missing: 'a recorded message is missing, but later messages depend on it; see: git show COMMIT',
+  added: 'it was never recorded, and later messages were written without it; see: git show COMMIT',
+  moved: 'a recorded message has moved; see: git show COMMIT',
+  step: 'this version of the daemon would act differently; see: git show COMMIT',
+  verdict: 'see: agentdir policy explain, agentdir verify',
 } as const;
 type DifferenceKind = keyof typeof differenceKinds;

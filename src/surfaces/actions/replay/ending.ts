@@ -97,7 +97,7 @@ class Ending {
     const read = removed ? undefined : this.#world.onDisk(track.path);
     if (!segment) this.#there = read !== undefined;
     if (read === undefined) {
-      if (!removed) this.#notes.push(`${track.path} is not there any more; nobody has committed that`);
+      if (!removed) this.#notes.push(`${track.path} is missing, and its removal is not committed`);
       return track;
     }
     const {unread} = this.#conversations.findings(sessionIdOf(track.path));
@@ -127,7 +127,7 @@ class Ending {
     if (kind === 'added') return;
     const what = isRecordedMessage(message) ? `${wordsOf(message)} (${shortCommit(origin.by.commit)})` : 'a message';
     const place = kind === 'missing' ? '' : `message ${at + 1}: `;
-    const why = isRecordedMessage(message) && kind !== 'missing' ? '; the model was asked about it anew' : '';
+    const why = isRecordedMessage(message) && kind !== 'missing' ? '; the model was asked again' : '';
     this.#notes.push(`${place}${what} was ${DONE[kind]} by ${by.author} in ${shortCommit(by.commit)}${why}`);
   }
 
@@ -187,8 +187,8 @@ const DONE = {changed: 'changed', missing: 'taken out', moved: 'moved'} as const
 const WORDS = {
   changed: 'differs from what was recorded',
   missing: 'is missing',
-  added: 'was put above what had been said without it',
-  moved: 'stands in another place than it was recorded in',
+  added: 'was inserted before messages that were written without it',
+  moved: 'is not in its recorded place',
 } as const;
 
 interface Placed {

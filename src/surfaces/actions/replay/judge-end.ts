@@ -22,7 +22,7 @@ export interface EntryFate {
 
 /**
  * Whatever a person does to a session is theirs to do. But each answer stands below what its model was sent: what was
- * recorded and is another now, or stands elsewhere, is a difference, unless the model was asked about it anew, and so is what
+ * recorded and is another now, or stands elsewhere, is a difference, unless the model was asked again, and so is what
  * was put between or taken out above an answer. What people wrote themselves is theirs to change, too: that is only told.
  */
 export function judgeEnd(

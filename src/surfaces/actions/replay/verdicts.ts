@@ -100,7 +100,7 @@ export function changedVerdict(done: CallDone, then: HomeState, now: HomeState):
     at,
     call,
     field: 'verdict',
-    what: `the policy of now says ${is.verdict}`,
+    what: `the current policy says ${is.verdict}`,
     recorded: `${was.verdict} (${HOW[how]})`,
     replayed,
   };

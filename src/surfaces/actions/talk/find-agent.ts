@@ -17,18 +17,18 @@ export function agentName(home: string, wanted: string | undefined): string {
   const name = settings?.value?.default_agent ?? (names.length === 1 ? names[0] : undefined);
   if (name === undefined)
     throw new UserError(
-      'no agent is named, and agentdir.yaml has no default_agent',
+      'no agent given, and agentdir.yaml has no default_agent',
       exit.usage,
       `name one: --to ${names[0] ?? 'AGENT'}`,
     );
-  return oneOf('agent', name, names, 'mend default_agent in agentdir.yaml, or name another: --to AGENT');
+  return oneOf('agent', name, names, 'fix default_agent in agentdir.yaml, or name another: --to AGENT');
 }
 
 /** At most so many in a message. */
 const LISTED = 8;
 
 function listOf(names: readonly string[]): string {
-  return names.length > 0 && names.length <= LISTED ? `there are ${names.join(', ')}` : 'see the list: agentdir agent';
+  return names.length > 0 && names.length <= LISTED ? `there are ${names.join(', ')}` : 'see agentdir agent';
 }
 
 /** In the order of their paths: of two with one name the first counts, as for the daemon. */

@@ -23,7 +23,7 @@ export function sessionFile(home: string, wanted: string): SessionFile {
     'session',
     wanted,
     sessions.map(session => session.id),
-    'see the list: agentdir list',
+    'see agentdir list',
   );
   const [first, second] = sessions.filter(session => session.id === id);
   if (first && second)

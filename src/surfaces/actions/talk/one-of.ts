@@ -14,9 +14,9 @@ export function oneOf(what: string, wanted: string, known: readonly string[], ot
   if (only !== undefined) {
     const more = found.length > LISTED ? `, and ${found.length - LISTED} more` : '';
     throw new UserError(
-      `"${wanted}" may be any of: ${found.slice(0, LISTED).join(', ')}${more}`,
+      `"${wanted}" is ambiguous: ${found.slice(0, LISTED).join(', ')}${more}`,
       exit.usage,
-      'write more of it',
+      'use more of the id',
     );
   }
   const near = nearest(name, known);

@@ -60,7 +60,7 @@ function personal(content: string, now: string): Message {
 function refuseOther(home: string, file: SessionFile, agent: string): void {
   const found = readSession(home, file)?.header.agent_id;
   if (found !== undefined && found !== agent)
-    throw new UserError(`${file.id} is a session of ${found}, not of ${agent}`, exit.usage, 'leave --to out');
+    throw new UserError(`${file.id} is a session of ${found}, not of ${agent}`, exit.usage, 'omit --to');
 }
 
 /** After all that is there. */
@@ -68,13 +68,13 @@ function append(home: string, file: SessionFile, content: string): Promise<SentM
   const {id, path} = file;
   return editFile(home, path, () => {
     const found = readSession(home, file);
-    if (!found) throw new UserError(`${path} is gone`, exit.failed, 'see what there is: agentdir list');
+    if (!found) throw new UserError(`${path} is gone`, exit.failed, 'see agentdir list');
     const {header} = found;
     if (header.status === 'completed')
       throw new UserError(
-        `${id} is completed: nothing is added to it`,
+        `${id} is completed: it takes no more messages`,
         exit.failed,
-        `set "status: active" in ${path} to go on with it, or begin another: agentdir new ${header.agent_id}`,
+        `set "status: active" in ${path} to continue it, or start another: agentdir new ${header.agent_id}`,
       );
     const now = new Date().toISOString();
     const message = personal(content, now);

@@ -41,7 +41,7 @@ export async function addTo(
     const read = readTasks(home, path);
     const before = read?.file ?? parseTasks('');
     if (read && before.text.trim() === '' && isJustWritten(home, [path]))
-      throw new UserError(`${path} is empty, and was just written`, exit.failed, 'try again when it is saved');
+      throw new UserError(`${path} is empty and was just written`, exit.failed, 'try again in a moment');
     if (before.tasks.some(one => fieldOf(one, 'id') === id))
       return {expected: read?.bytes, text: before.text, saved: () => before.text};
     const under = nested === undefined ? undefined : taskOf(before, path, nested);
@@ -68,9 +68,9 @@ function taskPath(name: string): string {
     throw new UserError(`"${name}" is not the name of a task file`, exit.usage, 'as in: --file redis');
   if (isQueue(path))
     throw new UserError(
-      `${path} is the approval queue: no task is added to it`,
+      `${path} is the approval queue, not a task file`,
       exit.usage,
-      'what waits there is decided with agentdir approve; for a task name another file',
+      'name another file; to decide requests, use agentdir approve',
     );
   return path;
 }
@@ -92,5 +92,5 @@ function refuseUnlessAdded(
     !hasErrors(after.problems)
   )
     return;
-  throw new UserError(`${path} leaves no place for another task`, exit.badFile, 'add it in an editor');
+  throw new UserError(`${path} has no room for another task`, exit.badFile, 'add it in an editor');
 }

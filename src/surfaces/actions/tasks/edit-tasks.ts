@@ -66,7 +66,7 @@ async function saveEdit(home: string, path: string, edit: () => Promise<Edited>)
 
 function editedText(home: string, path: string, ids: readonly string[], editOf: EditOf) {
   const read = readTasks(home, path);
-  if (!read) throw new UserError(`${path} is gone`, exit.failed, 'see what there is: agentdir tasks');
+  if (!read) throw new UserError(`${path} is gone`, exit.failed, 'see agentdir tasks');
   let {file} = read;
   for (const id of ids) file = editOne(file, path, id, editOf(taskOf(file, path, id)));
   const {text} = file;
@@ -100,5 +100,5 @@ function refuseUnlessSaid(file: TaskFile, path: string, id: string, {box, fields
   const said = Object.entries(fields).every(([key, value]) => task && fieldOf(task, key) === value);
   if (task && !second && said && (box === undefined || task.state === stateOfBox[box]) && !hasErrors(file.problems))
     return;
-  throw new UserError(`the lines of ${id} leave no place for this`, exit.badFile, `write it in an editor: ${path}`);
+  throw new UserError(`the lines of ${id} have no room for this`, exit.badFile, `write it in an editor: ${path}`);
 }

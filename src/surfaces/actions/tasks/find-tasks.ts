@@ -13,7 +13,7 @@ export interface FoundTask {
   task: Task;
 }
 
-const OTHERWISE = 'see what there is: agentdir tasks';
+const OTHERWISE = 'see agentdir tasks';
 
 /** Those that are meant, each by any part of an id that no other task has; each once, in the order they are named. */
 export function findTasks(home: string, wanted: readonly string[]): Promise<FoundTask[]> {

@@ -19,6 +19,6 @@ export function readTasks(home: string, path: string): {file: TaskFile; bytes: B
 /** The task with this id as the file has it now. */
 export function taskOf(file: TaskFile, path: string, id: string): Task {
   const task = file.tasks.find(one => fieldOf(one, 'id') === id);
-  if (!task) throw new UserError(`${id} is no longer in ${path}`, exit.failed, 'where it went: agentdir tasks');
+  if (!task) throw new UserError(`${id} is no longer in ${path}`, exit.failed, 'see agentdir tasks');
   return task;
 }

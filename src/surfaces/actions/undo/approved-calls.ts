@@ -26,7 +26,7 @@ export function whyApproved(
   return (
     call && {
       refused: `its call ${call.id} is approved (${call.approval}), and that would stand`,
-      hint: `take the decision back first; the changes about it: agentdir log ${call.approval}`,
+      hint: `undo the decision first: agentdir log ${call.approval}`,
     }
   );
 }

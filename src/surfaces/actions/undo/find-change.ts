@@ -35,12 +35,12 @@ export async function findChange(home: string, wanted: string): Promise<FoundCha
     ];
     const more = lines.length > LISTED ? `; and ${lines.length - LISTED} more` : '';
     throw new UserError(
-      `"${wanted}" may be any of: ${lines.slice(0, LISTED).join('; ')}${more}`,
+      `"${wanted}" is ambiguous: ${lines.slice(0, LISTED).join('; ')}${more}`,
       exit.usage,
       'name the commit: agentdir undo COMMIT',
     );
   }
-  throw new UserError(`the journal knows nothing of "${wanted}"`, exit.usage, 'see what there is: agentdir log');
+  throw new UserError(`the journal has no change "${wanted}"`, exit.usage, 'see agentdir log');
 }
 
 /** What bears exactly this name, else all that have it in theirs; each with the last change about it. */

@@ -34,9 +34,9 @@ export interface Overlapped {
 export function overlapError({change, overlaps}: Overlapped): UserError {
   const where = overlaps.map(overlapWords).join('; ');
   return new UserError(
-    `${shown(change)} is not taken back, since later changes are to the same: ${where}; nothing was written`,
+    `${shown(change)} is not undone, because later changes overlap: ${where}; nothing was written`,
     exit.failed,
-    'take the later change back first, or edit the file',
+    'undo the later change first, or edit the file',
   );
 }
 
@@ -51,7 +51,7 @@ export async function planUndo(home: string, {commit, about}: FoundChange): Prom
     if (overlaps.length > 0) return {change, overlaps};
     for (const plan of plans) if ('refused' in plan) throw refusal(change, plan.refused, plan.hint);
     const edits = plans.flatMap(plan => ('edit' in plan ? [plan.edit] : []));
-    if (edits.length === 0) throw refusal(change, 'nothing of it is left', 'what became of it: agentdir log');
+    if (edits.length === 0) throw refusal(change, 'nothing of it is left', 'see agentdir log');
     const told = await Promise.all(edits.map(edit => consequencesOf(home, edit)));
     return {
       ...{change, edits, versions},
@@ -70,7 +70,7 @@ export async function planUndo(home: string, {commit, about}: FoundChange): Prom
 }
 
 function refusal(change: WholeChange, why: string, hint?: string): UserError {
-  return new UserError(`${shown(change)} is not taken back: ${why}; nothing was written`, exit.failed, hint);
+  return new UserError(`${shown(change)} is not undone: ${why}; nothing was written`, exit.failed, hint);
 }
 
 function shown({commit, subject}: WholeChange): string {
@@ -139,7 +139,7 @@ async function writeOne(
   if (!bytes) {
     mark(now, undefined);
     if (now && !removeIfUnchanged(nodeDisk(home), path, now))
-      throw refusal(change, `${path} was changed at that moment`, 'try again');
+      throw refusal(change, `${path} was changed at the same moment`, 'try again');
     return;
   }
   if (executable !== undefined) {
@@ -170,7 +170,7 @@ async function planAgain(
     if ('refused' in plan) throw refusal(change, plan.refused, plan.hint);
     if ('edit' in plan && plan.edit.path === path && plan.edit.bytes) return plan.edit;
   }
-  throw refusal(change, `${path} was changed at that moment`, 'try again');
+  throw refusal(change, `${path} was changed at the same moment`, 'try again');
 }
 
 /** Of `tasks(redis): ticked "x" by hand` what was done. */

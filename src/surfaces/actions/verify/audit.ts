@@ -48,7 +48,7 @@ export interface Audit {
   approvals: readonly string[];
 }
 
-/** Walk the journal, oldest first, and find every execution without a valid decision before it. */
+/** Walk the journal, oldest first, and find audit: list anything that ran without approval. */
 export async function audit(home: string, progress: (done: number, total: number) => void): Promise<Audit> {
   const walk = await walkJournal(home, path => isOfState(path) || kindOf(path) === 'session');
   try {
