@@ -204,7 +204,7 @@ describe('an injected change', () => {
       if (versions[version + 1]?.author === 'Ada')
         expect(notes).toEqual([
           expect.stringMatching(
-            `^message ${place + 1}: an answer .* was changed by Ada in ; the model was asked again$`,
+            `^message ${place + 1}: an answer .* was changed by Ada in .*; the model was asked again$`,
           ),
         ]);
       else expect(differences[0], `message ${place + 1}`).toMatchObject(expected(house.home, place));
