@@ -17,7 +17,6 @@ interface Agent {
   problems: Problem[];
 }
 
-/** The agents of a home: a table, or everything about one. */
 export function agentCommand({home: dir, name, json}: {home: string; name: string | undefined; json: boolean}): number {
   const {home, texts} = loadHome(dir, ['templates', 'workflows']);
   const problems = checkHome(home);

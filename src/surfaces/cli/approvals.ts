@@ -15,12 +15,10 @@ import {ago, spell} from './short-text.ts';
 export interface ApprovalsOptions {
   home: string;
   id: string | undefined;
-  /** Decided ones too. */
   all: boolean;
   json: boolean;
 }
 
-/** What waits for a decision, oldest first; or all about one request. */
 export function approvalsCommand({home, id, all, json}: ApprovalsOptions): number {
   if (id !== undefined) return showOne(home, id, json);
   const queue = readQueue(home);
@@ -63,7 +61,7 @@ function printRows(rows: readonly ApprovalRow[], waiting: number, all: boolean):
     );
 }
 
-/** No more of it is ever shown in a line. */
+/** On one line, cut to 500 characters. */
 const line = (text: string | null) =>
   visibleLine(
     (text ?? '')

@@ -14,7 +14,7 @@ import {askKey, leftError, onTerminal} from './keys.ts';
 import {type DecisionReport, noteReplaced} from './report-decisions.ts';
 
 export interface ApproveOptions extends DecisionReport {
-  /** None: one after the other is shown. */
+  /** Empty: show each pending request. */
   ids: readonly string[];
   edit: boolean;
   always: boolean;
@@ -23,7 +23,7 @@ export interface ApproveOptions extends DecisionReport {
   answer: string | undefined;
 }
 
-/** Ask for whatever is missing, sign if that is wanted, and write it. */
+/** Asks for missing answers, signs if wanted, and writes the decisions. */
 export async function approveRequests(options: ApproveOptions, requests: readonly Request[]): Promise<Request[]> {
   const {home, always} = options;
   const why = requests.every(isBudget) ? undefined : await unsigned(home, options.sign);
@@ -51,7 +51,7 @@ async function answerTo({home, json, answer}: ApproveOptions, request: Request):
   return !json && onTerminal() ? askAnswer(home, request) : undefined;
 }
 
-/** Undefined: it is to be approved as it is. */
+/** Undefined to approve it unchanged. */
 async function editOne(home: string, request: Request): Promise<Edited | undefined> {
   const from = editable(home, request);
   if (!from) throw new UserError(`${request.id} has no text to edit`, exit.usage, 'omit --edit');
@@ -72,10 +72,9 @@ async function editOne(home: string, request: Request): Promise<Edited | undefin
   );
 }
 
-/** Where signatures are required, a yes without one would not be taken. In words, if this is one. */
+/** Explains that a signature is required, if so. */
 export async function unsigned(home: string, sign: boolean): Promise<string | undefined> {
   const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
-  // Whatever reads settings is loaded where they say something of this.
   if (sign || !read || !('text' in read) || !read.text.includes('signers')) return undefined;
   const signers = (await import('../actions/decide/signing.ts')).signersOf(home);
   return signers ? `agentdir.yaml has "signers: ${signers}": approvals must be signed` : undefined;

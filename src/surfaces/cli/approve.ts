@@ -7,7 +7,6 @@ import {onTerminal} from './keys.ts';
 import {knownNames} from './known-names.ts';
 import {reportDecisions} from './report-decisions.ts';
 
-/** Say yes, to one or several; to all or none of those named. */
 export async function approveCommand(options: ApproveOptions): Promise<number> {
   const {home, ids, json, sign} = options;
   if (ids.length === 0) {

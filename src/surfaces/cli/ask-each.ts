@@ -14,12 +14,12 @@ import {reportDecision} from './report-decisions.ts';
 
 type Action = 'approve' | 'always' | 'reject' | 'edit' | 'skip' | 'quit';
 
-/** A word, or its key; the case of a key counts. */
+/** Keys are case-sensitive. */
 const KEYS: Record<string, Action> = {a: 'approve', A: 'always', r: 'reject', e: 'edit', s: 'skip', q: 'quit'};
 
 /**
- * One request after the other, oldest first, those that come meanwhile included, until none is left or the person leaves.
- * Each is written as soon as it is decided.
+ * Asks about each request, oldest first, including new ones, until none is left or the person quits. Writes each
+ * decision at once.
  */
 export async function askEach(options: ApproveOptions): Promise<number> {
   const {home} = options;
@@ -67,7 +67,7 @@ async function askAction(home: string, request: Request): Promise<Action> {
   }
 }
 
-/** False: the person wants to leave. What cannot be written is told, and the request comes again. */
+/** False if the person quits. Reports write errors and asks again. */
 async function act(options: ApproveOptions, request: Request, action: Action): Promise<boolean> {
   try {
     let decided: Request[];

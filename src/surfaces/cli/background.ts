@@ -19,7 +19,7 @@ export interface BackgroundOptions {
   json: boolean;
 }
 
-/** Start a daemon that outlives this command, and wait until it serves. */
+/** Starts a background daemon and waits until it is ready. */
 export async function startInBackground({home, program, json}: BackgroundOptions): Promise<number> {
   refuseSecond(home);
   const log = logPath(home);
@@ -56,7 +56,7 @@ export async function startInBackground({home, program, json}: BackgroundOptions
   return exit.done;
 }
 
-/** Ask the daemon to stop, and say so only when it is gone. */
+/** Stops the daemon and waits until it has exited. */
 export async function stopDaemon({home, json}: {home: string; json: boolean}): Promise<number> {
   const holder = daemonOf(nodeDisk(home));
   if (!holder) throw new UserError(`no daemon serves ${home}`, exit.daemon, 'start one: agentdir start --background');

@@ -16,7 +16,10 @@ const AFTER = `
 Help for a command: agentdir COMMAND --help. Manual: man agentdir; in a clone: man man/agentdir.1.
 Exit codes: 0 done, 1 failed, 2 wrong usage or no home, 3 a decision is pending, 4 a file has errors, 5 no daemon is running, or one already is.`;
 
-/** All commands. Help, the manual and completions are made from this; each command's code is loaded only when it is used. */
+/**
+ * All commands. Help, the manual and completions are made from this; each command's code is loaded only when it is
+ * used.
+ */
 export function buildCommands(about: ProgramInfo, finish: (code: number) => void): Command {
   const program = new Command('agentdir')
     .description('To AI agents what Maildir is to mail: a directory of text files is the system.')
@@ -26,12 +29,12 @@ export function buildCommands(about: ProgramInfo, finish: (code: number) => void
     .option('--json', 'print JSON only: one value, or one per line')
     .helpOption('-h, --help', 'show help')
     .addHelpText('after', AFTER)
-    // In the list a name says enough: what it takes is in its own help.
+    // The list shows names only.
     .configureHelp({
       subcommandTerm: command => [command.name(), ...command.aliases()].join(', '),
       helpWidth: Number.MAX_SAFE_INTEGER,
     })
-    // Lines are broken where they are written, and whoever runs it prints what is wrong.
+    // Wrap lines ourselves; the caller prints errors.
     .configureOutput({writeOut: writeTo(process.stdout), writeErr: writeTo(process.stderr), outputError: () => {}})
     .exitOverride();
   const given = () => program.opts<{home?: string; json?: boolean}>();

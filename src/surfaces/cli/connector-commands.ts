@@ -9,7 +9,7 @@ interface WebhookFlags {
   bodyTimeout: number;
 }
 
-/** webhook, mail: what brings events from outside into the inbox. */
+/** webhook, mail. */
 export function addConnectorCommands(program: Command, {home, json, finish}: CommandContext): void {
   about(
     program

@@ -3,7 +3,7 @@ import type {Settings} from '../../formats/settings.ts';
 import {type ConnectorName, type ConnectorState, connectorNames, connectorOf} from '../../home/connector-state.ts';
 import {colors} from '../terminal/output.ts';
 
-/** A process that brings events in: it runs, or agentdir.yaml wants it to. */
+/** A connector that is running or configured. */
 export type Connector = ({running: true} & ConnectorState) | {running: false; name: ConnectorName};
 
 export function connectorsOf(home: string, {webhooks, mail}: Pick<Settings, 'webhooks' | 'mail'>): Connector[] {

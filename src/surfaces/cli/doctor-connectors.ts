@@ -6,7 +6,7 @@ import {readHomeFile} from '../../home/read.ts';
 import {type Connector, connectorsOf} from './connector-lines.ts';
 import type {DoctorFinding} from './doctor-finding.ts';
 
-/** What connectors need and this shell lacks, which most often is the one that they are started from; and which run. */
+/** Missing variables of connectors in this shell, and running connectors. */
 export function checkConnectors(home: string): DoctorFinding[] {
   const read = readHomeFile(nodeDisk(home), MARKER);
   const settings = (read && 'text' in read && parseSettings(read.text).value) || {};

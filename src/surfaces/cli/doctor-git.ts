@@ -54,7 +54,6 @@ export async function checkRepository(home: string): Promise<DoctorFinding[]> {
     ...shared.map(name => resolve(home, common, name)),
   ].filter(path => existsSync(path));
   const fsck = await git(home, ['fsck', '--connectivity-only', '--no-dangling', '--no-progress']);
-  // A command that was under way is done by now.
   for (const path of locks.filter(lock => existsSync(lock)))
     found.push({
       name: 'repository',

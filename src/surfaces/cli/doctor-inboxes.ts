@@ -4,7 +4,7 @@ import {daemonOf} from '../../home/status.ts';
 import {plural} from '../terminal/output.ts';
 import type {DoctorFinding} from './doctor-finding.ts';
 
-/** Inboxes that nobody reads on, and lines that nobody could read. */
+/** Unread inboxes and rejected lines. */
 export function checkInboxes(home: string): DoctorFinding[] {
   const all = inboxStates(home);
   const misplaced = misplacedInboxes(home);

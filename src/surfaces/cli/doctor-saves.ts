@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {loadSwap, swapFiles} from '../../home/disk/swap.ts';
 import type {DoctorFinding} from './doctor-finding.ts';
 
-/** Whether a save can let files change places, or must rename over what is there. */
+/** Whether saves can swap files atomically. */
 export async function checkSaves(home: string): Promise<DoctorFinding> {
   const installed = await loadSwap();
   if (installed && canSwapIn(join(home, '.agentdir')))
@@ -26,7 +26,7 @@ function canSwapIn(folder: string): boolean {
     for (const name of names) writeFileSync(name, '');
     return swapFiles(names[0] ?? '', names[1] ?? '');
   } catch {
-    // It cannot be tried before there is one, or where nothing can be written, which is told of elsewhere.
+    // Cannot be tested here; other checks report why.
     return true;
   } finally {
     if (own !== undefined) rmSync(own, {recursive: true, force: true});

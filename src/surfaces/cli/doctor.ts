@@ -20,9 +20,9 @@ import {checkSaves} from './doctor-saves.ts';
 
 const NAME = 11;
 
-/** The machine and the home, as far as they concern us; exit 1 if something is bad. */
+/** Checks machine and home; exit 1 if there is a problem. */
 export async function doctorCommand({home, json}: {home: string; json: boolean}): Promise<number> {
-  // What asks other programs, all at once.
+  // Run external programs in parallel.
   const [installed, person, kept, saving, confined, signing] = await Promise.all([
     checkGit(home),
     checkIdentity(home),
@@ -142,7 +142,7 @@ function ignoring(home: string): DoctorFinding {
       };
 }
 
-/** Those of this shell, which most often is the daemon's. */
+/** Checks the environment of this shell, usually that of the daemon too. */
 function shortKeys(home: string): DoctorFinding[] {
   const names = new Set(['OPENAI_API_KEY', ...keyVariables(home)]);
   const short = [...names].filter(name => {
@@ -157,7 +157,7 @@ function shortKeys(home: string): DoctorFinding[] {
   }));
 }
 
-/** Where decisions must be signed: whether they can be checked. */
+/** Whether required signatures can be checked. */
 async function signers(home: string): Promise<DoctorFinding[]> {
   const read = readHomeFile(nodeDisk(home), MARKER);
   const setting = read && 'text' in read ? parseSettings(read.text).value?.approvals?.signers : undefined;

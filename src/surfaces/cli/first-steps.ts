@@ -11,13 +11,12 @@ export interface StartingPoint {
   editor: string;
 }
 
-/** Where a person is who has just started a daemon. */
 export function startingPoint(home: string, env: NodeJS.ProcessEnv = process.env): StartingPoint {
   const editor = env.VISUAL || env.EDITOR || 'vi';
   return {home: real(home), source: packageOf(process.argv[1] ?? ''), isOnPath: isOnPath(env.PATH ?? ''), editor};
 }
 
-/** What to type next, in a second terminal: each command can be pasted, with its line. */
+/** Suggests commands for a second terminal. */
 export function firstSteps({home, source, isOnPath, editor}: StartingPoint): string {
   const isSource = home === source;
   const path = isOnPath
@@ -42,7 +41,7 @@ const SAFE = 'Anything allowlist.yaml does not allow waits in a file for your ap
 const OWN =
   'This is Agentdir’s own source: the daemon commits to your current branch. To work on the source, create a separate home: agentdir init ~/agents';
 
-/** What each is for stands below it, on a line of its own: a pasted line is a command and nothing else, in any shell. */
+/** Puts explanations on separate lines, so that command lines can be pasted. */
 export function stepLines(steps: readonly (readonly [command: string, why: string])[], screen: number): string[] {
   return steps.flatMap(([command, why]) => [
     `  ${colors.cyan(command)}`,
@@ -50,7 +49,7 @@ export function stepLines(steps: readonly (readonly [command: string, why: strin
   ]);
 }
 
-/** What npx and npm scripts add to PATH for a moment does not count. */
+/** Ignores PATH entries by npx and npm scripts. */
 export function isOnPath(path: string): boolean {
   const lasting = path
     .split(delimiter)

@@ -6,7 +6,6 @@ import {callWords} from '../../policy/call-words.ts';
 import {type ForkOptions, fork} from '../actions/fork/fork.ts';
 import {colors, plural, print, printJson} from '../terminal/output.ts';
 
-/** A new session from any point of another's history. */
 export async function forkCommand({json, ...options}: ForkOptions & {json: boolean}): Promise<number> {
   const {home, paused} = options;
   const {id, path, from, count, awaits, open} = await fork(options);

@@ -3,7 +3,6 @@ import {createHome} from '../../home/create.ts';
 import {colors, plural, print, printJson, printWhole, screenWidth} from '../terminal/output.ts';
 import {isOnPath, stepLines} from './first-steps.ts';
 
-/** A new home, asked nothing, nothing overwritten. */
 export async function initCommand({dir, source, json}: {dir: string; source: string; json: boolean}): Promise<number> {
   const created = await createHome(resolve(dir), source);
   if (json) {

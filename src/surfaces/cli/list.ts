@@ -16,7 +16,6 @@ export interface ListOptions {
 /** On a terminal; --json lists them all. */
 const MAX_SESSIONS_SHOWN = 50;
 
-/** The agents, and the sessions with their state, the latest first. */
 export function listCommand({home, agent: wanted, status, json}: ListOptions): number {
   const only = wanted === undefined ? undefined : agentName(home, wanted);
   const all = sessionRows(home, only);

@@ -26,20 +26,19 @@ export interface LogOptions {
   json: boolean;
 }
 
-/** Of a session also what was decided about its calls. */
+/** For a session, include decisions about its calls. */
 interface Wanted {
   name: string;
   asked: ReadonlySet<string>;
 }
 
-/** Where files of the home are: git itself passes over commits that change nothing there. */
+/** Paths of the home, so that git skips other commits. */
 const OURS = [MARKER, 'allowlist.yaml', ...folders];
 
 const DEFAULT_COUNT = 30;
 const WHO = 14;
 const POLL_MS = 250;
 
-/** The journal in plain words, oldest first, as a log is read. */
 export async function logCommand({home, what, follow, count, all, json}: LogOptions): Promise<number> {
   const {name, near} = what === undefined ? {} : resolve(home, what);
   const wanted = name === undefined ? undefined : {name, asked: askedIn(home, name)};
@@ -93,7 +92,7 @@ async function newest(
   return {found: found.reverse(), more: false};
 }
 
-/** What the daemon recorded, and what else changes files of the home. */
+/** Commits of the daemon, and others that change files of the home. */
 function isOurs({trailers, paths}: JournalChange): boolean {
   return trailers.some(([key]) => key === 'Cause') || paths.some(path => kindOf(path) !== undefined);
 }
@@ -103,13 +102,13 @@ function concerns({author, trailers, paths}: JournalChange, {name, asked}: Wante
     author === name ||
     trailers.some(([key, value]) => key !== 'Cause' && value === name) ||
     paths.some(path => path === name || stemOf(path) === name) ||
-    // What became of a request stands in the queue, or was decided on its page; the rest tells it once more.
+    // Skip commits that repeat the outcome of a request.
     (trailers.some(([key, value]) => key === 'Approval' && asked.has(value)) &&
       (paths.includes(APPROVALS_FILE) || trailers.some(([key, value]) => key === 'Cause' && value === 'edit')))
   );
 }
 
-/** Requests that calls of a session were asked about. */
+/** Approval ids of a session. */
 function askedIn(home: string, name: string): ReadonlySet<string> {
   const path = listSessions(home).find(({id}) => id === name)?.path;
   const read = path === undefined ? undefined : readHomeFile(nodeDisk(home), path);
@@ -117,7 +116,7 @@ function askedIn(home: string, name: string): ReadonlySet<string> {
   return new Set(messages.flatMap(({tool_calls = []}) => tool_calls.flatMap(({approval}) => approval ?? [])));
 }
 
-/** The one thing of the home that is meant. What is no longer there is meant by its whole name. */
+/** Resolves a name; a removed thing needs its full name. */
 function resolve(home: string, what: string): {name: string; near?: string | undefined} {
   const name = what.replace(/^@/, '');
   const {paths} = listHome(nodeDisk(home));

@@ -3,10 +3,9 @@ import {breakAt} from '../terminal/table.ts';
 import {aboutOf, exitWords, jsonWords} from './about.ts';
 import {pathOf} from './command-words.ts';
 
-/** Of a line of source. */
 const WIDTH = 72;
 
-/** The manual, section 1, as troff: from the very commands. */
+/** Generates the manual page from the commands. */
 export function manPage(program: Command): string {
   const help = program.createHelp();
   const groups = grouped(program);
@@ -100,7 +99,7 @@ function option({flags, description, argChoices, defaultValue}: Option): string[
   return ['.TP', `.B ${escaped(flags)}`, text(`${description}${among}${otherwise}`)];
 }
 
-/** Lines of troff: none is taken for a request, no character for an escape. */
+/** Escapes text for troff. */
 function text(words: string): string {
   return breakAt(words, WIDTH, true)
     .map(line => escaped(line.trim()))

@@ -5,7 +5,6 @@ import {makeSession} from '../actions/talk/make-session.ts';
 import {agentNamed} from '../actions/talk/read-agent.ts';
 import {colors, print, printJson} from '../terminal/output.ts';
 
-/** A session without messages, ready for an editor or for `send`. */
 export async function newSessionCommand(options: {
   home: string;
   agent: string;

@@ -20,7 +20,6 @@ export interface PeekOptions {
 
 const DEFAULT_COUNT = 3;
 
-/** What agents are saying: the last of it, or word by word as it comes. */
 export async function peekCommand({home, to, session, follow, count, json}: PeekOptions): Promise<number> {
   const filter = {
     session: session === undefined ? undefined : sessionFile(home, session).id,
@@ -52,7 +51,7 @@ function describe({session, agent, running, at, text, calls, error, waits_for}: 
   return lines.join('\n');
 }
 
-/** Prints events as they come; with more than one session, each stretch of text begins with whose it is. */
+/** Prints events; with several sessions, each part begins with its session. */
 function follower(single: boolean): (event: LiveEvent) => void {
   let last: string | undefined;
   let open = false;

@@ -10,7 +10,6 @@ export interface RejectOptions extends DecisionReport {
   reason: string | undefined;
 }
 
-/** Say no, to one or several; the agent is told why. */
 export async function rejectCommand(options: RejectOptions): Promise<number> {
   const {home, ids, json} = options;
   const requests = findRequests(home, ids);

@@ -12,7 +12,6 @@ import {progressOn} from './progress.ts';
 
 interface ReplayCommand {
   home: string;
-  /** Sessions, each by any unique part of its id. */
   sessions: readonly string[];
   all: boolean;
   policy: 'then' | 'now';
@@ -20,7 +19,6 @@ interface ReplayCommand {
   json: boolean;
 }
 
-/** Sessions once more, with the answers and results that were recorded: the first difference of each. */
 export async function replayCommand({home, sessions, all, policy, verbose, json}: ReplayCommand): Promise<number> {
   if (all === sessions.length > 0) throw new UserError('expected sessions, or --all', exit.usage, 'see agentdir list');
   const ids = all ? undefined : await chosen(home, sessions);
@@ -42,7 +40,7 @@ export async function replayCommand({home, sessions, all, policy, verbose, json}
   return result.sessions.some(({unread}) => unread.length > 0) ? exit.badFile : exit.done;
 }
 
-/** Among those that are there, else among all that ever were. */
+/** Searches existing sessions first, then the journal. */
 async function chosen(home: string, wanted: readonly string[]): Promise<ReadonlySet<string>> {
   const there = listSessions(home).map(({id}) => id);
   const isThere = (name: string) => there.some(id => id.includes(name.replace(/^@/, '')));
@@ -77,7 +75,7 @@ function short(commit: string): string {
   return commit.slice(0, 7);
 }
 
-/** `each`: also those in which there is nothing to tell. */
+/** `each`: also list identical sessions. */
 function report({commits, shallow, sessions}: Replay, each: boolean, verbose: boolean): void {
   for (const session of sessions)
     if (each || session.differences.length > 0 || session.unread.length > 0) printReplay(session, verbose);

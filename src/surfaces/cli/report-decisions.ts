@@ -17,7 +17,7 @@ export interface DecisionReport {
   timeoutMs: number | undefined;
 }
 
-/** What was decided, and what comes of it; with `wait`, once it has. */
+/** Reports decisions; with `wait`, their outcome. */
 export async function reportDecisions(
   decided: readonly Request[],
   {home, json, wait, timeoutMs}: DecisionReport,
@@ -33,7 +33,6 @@ export async function reportDecisions(
   return exit.daemon;
 }
 
-/** What is written down now, and what happens next. */
 export function reportDecision(home: string, request: Request, daemon: boolean): void {
   const word = request.decision === 'approved' ? colors.green('approved') : colors.red('rejected');
   print(
@@ -43,7 +42,7 @@ export function reportDecision(home: string, request: Request, daemon: boolean):
   if (rule !== undefined) print(`  always: ${visibleLine(rule.replaceAll('\n', '; '))}`);
 }
 
-/** What "always" adds, or why it adds nothing; undefined if no page says. */
+/** The rule that "always" adds, or why it adds none. */
 function newRule(home: string, request: Request): string | undefined {
   const page = anyPage(home, request.id);
   const action = page?.file.action;
@@ -78,7 +77,6 @@ function tellOutcomes({requests, stopped}: Outcomes, json: boolean): number {
   return stopped === 'timeout' || requests.some(hasFailed) ? exit.failed : exit.done;
 }
 
-/** A text that was written down otherwise than it was given. */
 export function noteReplaced(given: string | undefined, written: string | undefined): void {
   if (given !== undefined && written !== undefined && given !== written)
     note('note: something that looks like a credential was redacted before writing');

@@ -20,13 +20,12 @@ export interface SendOptions {
   to: string | undefined;
   session: string | undefined;
   wait: boolean;
-  /** Word by word even where it is not a terminal. */
+  /** Stream even if stdout is not a terminal. */
   stream: boolean;
   timeoutMs: number | undefined;
   json: boolean;
 }
 
-/** A message from a person, written into the file of a session; with `wait`, the answer to it. */
 export async function sendCommand(options: SendOptions): Promise<number> {
   const {home, words, to, session, wait, json} = options;
   const {content, replaced} = redactMessage(home, contentOf(words));
@@ -65,7 +64,7 @@ function fromStdin(words: readonly string[]): string {
   return stdinText();
 }
 
-/** Why it does not answer yet, as the files say. */
+/** Explains why the session does not answer yet. */
 async function tellStatus(home: string, {id, path, status}: SentMessage): Promise<void> {
   if (status === 'paused') note(`${id} is paused. To continue, set "status: active" in ${path}`);
   if (status !== 'waiting') return;
@@ -75,7 +74,7 @@ async function tellStatus(home: string, {id, path, status}: SentMessage): Promis
   tellRequests(id, ids, openRequests(home, ids));
 }
 
-/** What a person has to decide, and how. */
+/** Lists pending requests with the commands to decide them. */
 function tellRequests(id: string, ids: readonly string[], requests: readonly Request[]): void {
   const what = ids.length > 0 ? ` on ${ids.join(', ')}` : '';
   if (requests.length === 0) note(`${id} is waiting for your decision${what}: see NEEDS_YOU.md`);
@@ -119,7 +118,7 @@ async function answer(
   return outcome(home, said, waited);
 }
 
-/** Tell what became of it: the exit code. With --json the one value is on stdout already. */
+/** Reports the outcome and returns the exit code. */
 async function outcome(home: string, said: SentMessage, {over, header, requests}: AnswerWaitResult): Promise<number> {
   const {id, path, status} = said;
   switch (over) {

@@ -4,7 +4,7 @@ import {colors, plural, print, printWhole} from '../terminal/output.ts';
 import {firstSteps, startingPoint} from './first-steps.ts';
 import {renderProblem} from './problem.ts';
 
-/** A line for each thing that happens, for people; in a home where nothing has happened yet, also what to try. */
+/** Prints events for people; in a new home also the first steps. */
 export const reporter: Report = event => {
   const line = describe(event);
   const time = new Date().toTimeString().slice(0, 8);
@@ -21,7 +21,7 @@ export const reporter: Report = event => {
 const BESIDE_TIME = '00:00:00 '.length;
 let isNew = false;
 
-/** The same in one line, for a log. */
+/** One line per event, for a log. */
 export function describeWhole(event: DaemonEvent): string | undefined {
   const line = describe(event);
   const hint = hintOf(event);
@@ -33,7 +33,7 @@ function hintOf(event: DaemonEvent): string | undefined {
   return hasHint ? event.hint : undefined;
 }
 
-/** Undefined: nothing that a person wants to read. */
+/** Undefined if the event is not shown. */
 function describe(event: DaemonEvent): string | undefined {
   switch (event.event) {
     case 'serving':
@@ -65,7 +65,7 @@ function describe(event: DaemonEvent): string | undefined {
     case 'asking':
       return `${colors.bold(event.agent)} asks ${event.model} ${colors.dim(event.session)}`;
     case 'answered':
-      // The commit says so.
+      // The commit is shown instead.
       return undefined;
     case 'asked':
       return `${colors.bold(event.agent)} ${colors.yellow(colors.bold('asks you'))}: ${visibleLine(event.what)} ${colors.dim(`(risk ${event.risk}; agentdir approvals ${event.id})`)}`;

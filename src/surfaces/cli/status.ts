@@ -8,15 +8,14 @@ import {comingIn, comingInLines} from './coming-in.ts';
 
 type Shown = Omit<DaemonStatus, 'pid' | 'since' | 'version' | 'watching' | 'errors' | 'warnings'> &
   Partial<Omit<DaemonStatus, 'errors' | 'warnings'>> & {
-    /** Null: nobody has looked. */
+    /** Null if not checked. */
     errors: number | null;
     warnings: number | null;
   };
 
-/** Where there are more sessions, and no daemon that knows them, they are not checked. */
+/** With more sessions and no daemon, sessions are not checked. */
 const MANY = 500;
 
-/** How the home stands, with or without a daemon. */
 export async function statusCommand({home, json}: {home: string; json: boolean}): Promise<number> {
   const daemon = daemonOf(nodeDisk(home));
   const told = daemon && readStatus(nodeDisk(home));

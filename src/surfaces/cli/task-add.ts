@@ -23,7 +23,6 @@ export interface AddFlags {
   assign?: string;
 }
 
-/** A new task, written as a person would write it; its id alone on stdout. */
 export async function taskAddCommand(
   home: string,
   words: readonly string[],

@@ -7,7 +7,7 @@ import {addressableNames, assigneeNamed, newAgentNamed} from '../actions/tasks/n
 import {note} from '../terminal/output.ts';
 import {changedTaskLine, printTaskReport} from './task-report.ts';
 
-/** Others are to do it: their names stand before the title, and no one else's; or one that is made for it. */
+/** Replaces the assignees, or assigns a new agent. */
 export async function taskAssignCommand(
   home: string,
   id: string,
@@ -37,7 +37,6 @@ export async function taskAssignCommand(
   return code;
 }
 
-/** Names, or `new:TEMPLATE` alone. */
 function receivers(
   known: ReturnType<typeof addressableNames>,
   wanted: readonly string[],
@@ -50,7 +49,7 @@ function receivers(
   return {names: [], made: newAgentNamed(spawned, known)};
 }
 
-/** What was delivered to somebody else is delivered again; names count only where no new agent is asked for. */
+/** Clears the delivery, so that the new assignee gets the task. */
 function assignment(task: Task, names: readonly string[], made: string | undefined): PersonTaskEdit {
   const before = fieldOf(task, 'assign');
   const same =

@@ -9,7 +9,7 @@ import {changedTaskLine, printTaskReport} from './task-report.ts';
 
 export interface StateFlags {
   note?: string;
-  /** The same, of `block`. */
+  /** Same as `note`, for `block`. */
   why?: string;
   result?: string;
 }
@@ -22,7 +22,6 @@ const words: Record<TaskState, string> = {
   skipped: colors.dim('skipped'),
 };
 
-/** Set the box of one or several: of all that are named, or of none. */
 export async function taskStateCommand(
   home: string,
   state: TaskState,

@@ -11,16 +11,14 @@ import {colors, print, printError, printJson, printWhole} from '../terminal/outp
 
 interface UndoOptions {
   home: string;
-  /** A commit of the journal, or the id of what it was about. */
+  /** A commit, or the id of its subject. */
   id: string;
   dryRun: boolean;
   json: boolean;
 }
 
-/** Lines of a difference that are shown. */
 const MOST_LINES = 40;
 
-/** Take one state change back by an edit, and say what that leaves as it is. */
 export async function undoCommand({home, id, dryRun, json}: UndoOptions): Promise<number> {
   const plan = await planUndo(home, await findChange(home, id));
   const {commit, author, time, subject} = plan.change;
@@ -53,7 +51,7 @@ export async function undoCommand({home, id, dryRun, json}: UndoOptions): Promis
   return exit.done;
 }
 
-/** Null: it is not in the journal yet. */
+/** Null if it is not committed yet. */
 function overlapJson({path, line, commit, author, subject, why}: Overlap) {
   return {path, line, commit: commit ?? null, author: author ?? null, subject: subject ?? null, why};
 }

@@ -13,7 +13,6 @@ interface VerifyOptions {
   json: boolean;
 }
 
-/** Every execution that the journal has without a valid decision before it. */
 export async function verifyCommand({home, what, json}: VerifyOptions): Promise<number> {
   const result = await audit(home, progressOn(process.stderr, json, 'commits'));
   const {sessions, approvals, unread} = result;

@@ -23,7 +23,7 @@ export interface WebhookOptions {
   json: boolean;
 }
 
-/** Who guesses a secret this short has not long to guess. */
+/** Shorter secrets are easy to guess. */
 const SHORTEST = 8;
 
 /** Receive signed webhooks until stopped. */

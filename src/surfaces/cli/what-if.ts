@@ -26,7 +26,6 @@ interface WhatIfOptions {
   json: boolean;
 }
 
-/** What another allowlist would have said of everything that was ever called. */
 export async function policyWhatIfCommand({home, allowlist, agent, json}: WhatIfOptions): Promise<number> {
   const text = readNew(allowlist);
   const name = allowlist === '-' ? 'standard input' : allowlist;

@@ -28,7 +28,6 @@ interface Asked {
 
 const DEFAULT_COUNT = 30;
 
-/** All workspaces that have a history, or one. */
 export async function workspaceListCommand({
   home,
   agent,
@@ -97,7 +96,7 @@ export async function workspaceLogCommand({
   const limit = count ?? (json ? Number.POSITIVE_INFINITY : DEFAULT_COUNT);
   const gitDir = gitDirOf(home, workspaceOf(home, agent));
   const changes = await readChanges(gitDir, limit);
-  // What takes one back is newer than it, so it was read too.
+  // An undo is newer than its commit, so it was read too.
   const undone = undoneOf(changes);
   for (const change of changes) {
     if (json) printJson({...shown(change), undone: undone.has(change.commit)});
@@ -124,7 +123,7 @@ export async function workspaceUndoCommand({
     const [last, second] = changes.filter(one => isOfAgent(one, agent) && !undone.has(one.commit));
     const change = call === undefined ? last : find(changes, agent, call, undone);
     before = call === undefined ? second : undefined;
-    // Its files would go from under it.
+    // Its files would change while it runs.
     const runs = running.find(one =>
       call === undefined ? true : change?.calls.some(each => each.session === one.session && each.call === one.call),
     );
@@ -189,7 +188,7 @@ function workspaceOf(home: string, wanted: string): string {
   return oneOf('workspace', wanted, workspaces(home), near ? `did you mean agentdir workspace ${near}?` : hint);
 }
 
-/** By any unique part of the id of a call, or the beginning of a commit's. Of several commits of a call the newest that counts. */
+/** Finds a commit by its id or a unique part of a call id; the newest of several. */
 function find(
   all: readonly WorkspaceCommit[],
   agent: string,
@@ -203,7 +202,7 @@ function find(
   const ids = [...new Set(changes.flatMap(({calls}) => calls.map(({call}) => call)))];
   const id = oneOf('call', wanted, ids, 'see agentdir workspace log AGENT');
   const found = changes.filter(({calls}) => calls.some(({call}) => call === id));
-  // An id is unique in its session only.
+  // Call ids are unique only within a session.
   const sessions = new Map(
     found.flatMap(({commit, calls}) => calls.flatMap(({session, call}) => (call === id ? [[session, commit]] : []))),
   );

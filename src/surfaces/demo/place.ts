@@ -7,10 +7,10 @@ import {setSetting} from '../../formats/settings.ts';
 import {createHome} from '../../home/create.ts';
 import {commitOnly, git} from '../../home/git/git.ts';
 
-/** What answers in place of docker: a script in the workspace of the agent that runs it. */
+/** The docker stand-in: a script in the agent's workspace. */
 const DOCKER = 'workspaces/executor-001/docker';
 
-/** A folder for the home: a new one in the system's own for such things, or `dir`, which must be new or empty. */
+/** A folder for the home: temporary, or `dir`, which must be new or empty. */
 export function makePlace(dir: string | undefined): string {
   if (dir === undefined) {
     try {
@@ -29,7 +29,7 @@ export function makePlace(dir: string | undefined): string {
   return place;
 }
 
-/** A home as `agentdir init` makes it, and what the demo adds: in a commit of its own, for everybody to see. */
+/** Creates a home like `agentdir init`, with the additions of the demo as a second commit. */
 export async function makeHome(home: string, source: string, slackUrl: string): Promise<void> {
   await createHome(home, source);
   cpSync(join(source, 'demo'), home, {recursive: true});
@@ -37,7 +37,7 @@ export async function makeHome(home: string, source: string, slackUrl: string): 
   await tryDocker(home);
   const settings = join(home, 'agentdir.yaml');
   const text = readFileSync(settings, 'utf8');
-  // Whatever keys are set on this machine: the demo is offline.
+  // Ignore API keys: the demo is offline.
   writeFileSync(settings, setSetting(setSetting(text, ['default_model'], 'playbook'), ['slack'], {api_url: slackUrl}));
   const paths = ['agentdir.yaml', 'playbooks/demo.playbook.yaml'];
   await git(home, ['add', '--', ...paths]);
@@ -45,7 +45,7 @@ export async function makeHome(home: string, source: string, slackUrl: string): 
   if ('failed' in done) throw new UserError(`git commit failed: ${done.failed}`);
 }
 
-/** Some systems run nothing that lies in their folder for temporary files. */
+/** Some systems mount /tmp noexec. */
 function tryDocker(home: string): Promise<void> {
   const docker = join(home, DOCKER);
   const args = ['ps', '--filter', 'name=redis', '--format', '{{.Status}}'];

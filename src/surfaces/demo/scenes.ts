@@ -1,7 +1,7 @@
 import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import type {CommittedFile, Line} from './commits.ts';
 
-/** Something that happens in the story: a commit that added such a line to such a file, and what is shown of it. */
+/** A scene: a commit that adds a matching line to a matching file, and what is shown of it. */
 export interface Scene {
   step: string;
   title: string;
@@ -9,14 +9,14 @@ export interface Scene {
   /** A line that only this one adds. */
   adds: RegExp;
   shows: RegExp;
-  /** What else to say about it. */
+  /** An additional remark. */
   more?: string;
 }
 
 export const INBOX = 'inbox/slack-messages.jsonl';
 export const TASKS = 'tasks/redis-check.task.md';
 
-/** What somebody asks. The playbook answers in this thread. */
+/** The question. The playbook answers in this thread. */
 export const question = {
   text: 'Can you check if Redis is running?',
   from: 'boss',
@@ -137,7 +137,7 @@ export const scenes = {
   },
 } as const satisfies Record<string, Scene>;
 
-/** The change that is this scene, if it has come. */
+/** The change that matches this scene. */
 export function findScene({path, adds}: Scene, changes: readonly CommittedFile[]): CommittedFile | undefined {
   return changes.find(
     change => path.test(change.path) && change.lines.some(({sign, text}) => sign === '+' && adds.test(text)),

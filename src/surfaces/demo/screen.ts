@@ -6,11 +6,10 @@ import type {Line} from './commits.ts';
 import type {Ending, StoryStep, StoryTask, StoryTeller, Turn} from './teller.ts';
 
 export interface ScreenOptions {
-  /** At a pace that people can read. */
   paced: boolean;
-  /** Of the terminal, in columns. */
+  /** Terminal width. */
   width: number;
-  /** How this program is called here: agentdir, or where it is. */
+  /** The command name, or its path. */
   program: string;
   /** Whether an Enter here ticks a box. */
   hears: boolean;
@@ -18,9 +17,9 @@ export interface ScreenOptions {
 }
 
 const INDENT = '    ';
-/** Of a new line; of one that is gone, its beginning will do. */
+/** Rows shown of a new line; a removed line gets one row. */
 const MOST_ROWS = 2;
-/** For a line of text, and for the thought behind it. */
+/** Pauses after a line and after a thought. */
 const LINE_MS = 60;
 const THOUGHT_MS = 900;
 
@@ -175,7 +174,7 @@ function logRow(line: string, room: number): string {
   return `  ${path}${colors.green(plus)}${colors.red(minus)}`;
 }
 
-/** What each is for stands below it: a pasted line is a command and nothing else. */
+/** Explanations are on separate lines, so that command lines can be pasted. */
 async function commandRows(
   program: string,
   room: number,

@@ -6,11 +6,11 @@ import {readHomeFile} from '../../../home/read.ts';
 import {judge} from '../../../policy/judge.ts';
 import type {Request} from './queue.ts';
 
-/** A command that the policy denies does not run, whoever wrote it: better told now than by an agent that failed. */
+/** Refuses an edited command that the policy denies. */
 export function refuseDenied(home: string, {id, agent}: Request, command: string): void {
   const read = readHomeFile(nodeDisk(home), 'allowlist.yaml');
   const file = read && 'text' in read ? parseAllowlist(read.text) : undefined;
-  // Then everything asks.
+  // Without a valid policy, everything asks.
   if (!file || hasErrors(file.problems)) return;
   const {verdict, segments, reasons} = judge(command, file.policy, agent === undefined ? {} : {agent});
   if (verdict !== 'deny') return;

@@ -4,7 +4,7 @@ import {pageDecision} from './page.ts';
 
 export type {ApprovalRow} from '../../../check/approval-row.ts';
 
-/** With what its page says: the command as it would run, if its two places agree. */
+/** A row with the command as it would run, if queue and page agree. */
 export function readApprovalRow(home: string, request: Request): ApprovalRow {
   const row = rowOf(request, id => pageDecision(home, id));
   const now = commandOf(home, request);

@@ -12,7 +12,7 @@ import {git} from '../../../home/git/git.ts';
 import {readHomeFile} from '../../../home/read.ts';
 import type {Request} from './queue.ts';
 
-/** A signature of a yes to this request, if it would count. */
+/** Signs an approval; throws if the signature would not count. */
 export async function signDecision(
   home: string,
   {id, task}: Request,
@@ -36,14 +36,14 @@ export async function signDecision(
   return signed.signature;
 }
 
-/** The file of those who may sign, if the settings require it. */
+/** The signers file, if the settings require signatures. */
 export function signersOf(home: string): string | undefined {
   const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
   if (!read || !('text' in read) || !read.text.includes('signers')) return undefined;
   return parseSettings(read.text).value?.approvals?.signers ?? undefined;
 }
 
-/** The key that is meant: the one given, the one git signs with, or the only one in ~/.ssh. */
+/** The given key, git's signing key, or the only key in ~/.ssh. */
 export async function signingKey(home: string, given: string | undefined): Promise<string> {
   return given ?? (await gitKey(home)) ?? onlyKey();
 }
@@ -65,7 +65,6 @@ function onlyKey(): string {
   );
 }
 
-/** Private keys lie beside their public halves. */
 function keysIn(folder: string): string[] {
   try {
     const names = readdirSync(folder);

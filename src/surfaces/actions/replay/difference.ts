@@ -1,7 +1,7 @@
-/** What a replay finds to be another than it was recorded, or than the engine would do. */
+/** A difference found by replay. */
 export interface Difference {
   kind: DifferenceKind;
-  /** In one sentence, without the place. */
+  /** One sentence, without the place. */
   what: string;
   /** File of the message, and its number there, from 1. */
   path: string;
@@ -13,13 +13,13 @@ export interface Difference {
   tool: string | undefined;
   field: string;
   recorded: string;
-  /** What is there now, or what the engine makes of the same. */
+  /** The current value, or the value by the engine. */
   replayed: string;
   /** Where it was recorded. */
   commit: string | undefined;
-  /** Who made it another, unless the engine would. */
+  /** Who changed it. */
   changed: {commit: string | undefined; author: string; time: string} | undefined;
-  /** Its place in the order of things. */
+  /** Sort order. */
   order: number;
 }
 

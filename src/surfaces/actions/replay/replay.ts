@@ -11,9 +11,9 @@ import type {ReplayedSession} from './replayed.ts';
 import {copyHome, emptyHome, type PastHome, sessionIdOf} from './track.ts';
 
 export interface ReplayOptions {
-  /** Whether a session, by its id, is to be replayed. */
+  /** Selects sessions by id. */
   wants: (session: string) => boolean;
-  /** Calls are judged by the policy of their time, or by the one on disk. */
+  /** Judge calls by the policy of their time, or the current one. */
   policy: 'then' | 'now';
   progress?: (done: number, total: number) => void;
 }
@@ -24,7 +24,7 @@ export interface Replay {
   sessions: ReplayedSession[];
 }
 
-/** Sessions, once more from their beginning: with what was recorded, and without asking or running anything. */
+/** Replays sessions with recorded answers and results, without asking or running anything. */
 export async function replay(home: string, options: ReplayOptions): Promise<Replay> {
   const wants = (path: string) => isPolicy(path) || (kindOf(path) === 'session' && options.wants(sessionIdOf(path)));
   const walk = await walkJournal(home, wants);
@@ -35,7 +35,7 @@ export async function replay(home: string, options: ReplayOptions): Promise<Repl
   }
 }
 
-/** What calls are judged by. */
+/** Files that affect verdicts. */
 function isPolicy(path: string): boolean {
   const kind = kindOf(path);
   return kind === 'settings' || kind === 'policy' || kind === 'template';
@@ -103,7 +103,7 @@ class Replayer {
       if (state.home.settings.name) this.#homes.add(state.home.settings.name);
       this.#conversations.policyChanged(state.home, by);
     }
-    // What a session names as its segments is read before it.
+    // Read segments before their session.
     const sessions = changes.filter(({path}) => !isPolicy(path)).sort((a, b) => rank(a.path) - rank(b.path));
     for (const change of sessions)
       this.#conversations.version(state, change.path, await walkedText(change), {by, begins: commit.cutOff});
@@ -117,7 +117,7 @@ class Replayer {
     return email.startsWith(`${name}@`) && this.#homes.has(email.slice(name.length + 1));
   }
 
-  /** The state of the first parent: a copy, if another commit goes on from it too. */
+  /** The state of the first parent, copied if another child needs it. */
   #take(parents: readonly string[]): PastHome {
     const [first] = parents.map(id => {
       const known = this.#states.get(id);

@@ -1,10 +1,10 @@
 import {nearest} from '../../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../../formats/common/errors.ts';
 
-/** At most so many in a message. */
+/** How many names a message lists. */
 const LISTED = 8;
 
-/** The one that is meant: by its whole name, else by any part of one that no other has. `what`: "session", "agent". */
+/** Resolves a full name or a unique part. `what`: "session", "agent". */
 export function oneOf(what: string, wanted: string, known: readonly string[], otherwise: string): string {
   const name = wanted.replace(/^@/, '');
   if (known.includes(name)) return name;

@@ -12,7 +12,6 @@ export interface Agent {
   template: TemplateValue;
 }
 
-/** All that its template says. */
 export function agentNamed(home: string, name: string): Agent {
   const path = templates(home).find(path => stemOf(path) === name);
   const read = path === undefined ? undefined : readHomeFile(nodeDisk(home), path);

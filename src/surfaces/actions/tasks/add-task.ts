@@ -15,9 +15,9 @@ import {repeatUntilKept} from './repeat-until-kept.ts';
 import {isJustWritten, retryWhileSaving} from './retry-while-saving.ts';
 
 export interface Addition {
-  /** The file it goes to; without one, that of its parent, else tasks/todo.task.md. */
+  /** Target file (default: the parent's, else tasks/todo.task.md). */
   file: string | undefined;
-  /** It is nested under it; from another file it names it. */
+  /** The parent: the task is nested under it, or names it from another file. */
   parent: FoundTask | undefined;
   id: string;
   task: NewTask;
@@ -25,7 +25,6 @@ export interface Addition {
 
 const DEFAULT_FILE = 'tasks/todo.task.md';
 
-/** Where it is now, and the text of that file. */
 export async function addTo(
   home: string,
   {file: given, parent, id, task}: Addition,
@@ -61,7 +60,6 @@ export async function addTo(
   return {path, text};
 }
 
-/** The path of a file that tasks may be added to. */
 function taskPath(name: string): string {
   const path = taskPathOf(name);
   if (path === undefined)
@@ -75,7 +73,7 @@ function taskPath(name: string): string {
   return path;
 }
 
-/** An edit that adds anything else, or changes what other lines say, is not made. */
+/** Refuses an edit that would change how other lines are read. */
 function refuseUnlessAdded(
   before: TaskFile,
   after: TaskFile,

@@ -2,7 +2,7 @@ import {assigneeOfRow, type Others, type TaskRow} from '../../../check/rows.ts';
 import {isForNobody, whyNot} from '../../../check/why-not.ts';
 import type {TaskRows} from './task-rows.ts';
 
-/** What comes of a task as it is now, in words; none: nothing does. */
+/** Describes what happens next to a task. */
 export function nextSteps(row: TaskRow, {rows, othersOf}: TaskRows): string[] {
   const others = othersOf(row);
   if (others.broken) return [`${row.file} has errors, so its tasks are not processed: agentdir check`];
@@ -42,7 +42,6 @@ function receiver(row: TaskRow): string {
   return `${spawn ? 'a new ' : ''}${name ?? model ?? 'nobody'}`;
 }
 
-/** Whether it names that task as one to wait for. */
 export function dependsOnTask(row: TaskRow, id: string | null): boolean {
   return id !== null && (row.depends_on ?? '').split(' ').includes(id);
 }

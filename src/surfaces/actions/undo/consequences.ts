@@ -11,7 +11,7 @@ import {toolNamed, tools} from '../../../policy/tools.ts';
 import type {UndoEdit} from './plan-file.ts';
 import {workspaceUndo} from './workspace-undo.ts';
 
-/** What an undo cannot take back, and what happens next. */
+/** What an undo cannot undo, and what happens next. */
 export interface UndoConsequences {
   cannot: string[];
   next: string[];
@@ -72,10 +72,10 @@ function ofMessage({delivery, from, usage}: Message): string[] {
   return lines;
 }
 
-/** What a call did in the world. Where it changed files of its workspace, how to take that back. */
+/** The effects of a call, and how to undo its file changes. */
 async function ofCall(home: string, agent: string, call: Call): Promise<string[]> {
   const name = toolNamed(call.function.name);
-  // One that was refused never ran.
+  // A refused call never ran.
   if (name === undefined || tools[name].effect === 'read' || call.started === undefined) return [];
   const lines = [`${callWords(call.function)} was done (call ${call.id})`];
   const files = await workspaceUndo(home, agent, call.id);

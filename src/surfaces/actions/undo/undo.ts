@@ -17,7 +17,6 @@ import {type Overlap, overlapWords} from './overlap.ts';
 import {type ChangedVersions, planFile, type UndoEdit} from './plan-file.ts';
 import {causeOf, refuseChange} from './why-not.ts';
 
-/** What an undo does, before it is done. */
 export interface Plan {
   change: WholeChange;
   edits: UndoEdit[];
@@ -25,7 +24,7 @@ export interface Plan {
   versions: ChangedVersions[];
 }
 
-/** Later changes are in the way: nothing may be written. */
+/** Thrown if later changes overlap. */
 export interface Overlapped {
   change: WholeChange;
   overlaps: readonly Overlap[];
@@ -40,7 +39,7 @@ export function overlapError({change, overlaps}: Overlapped): UserError {
   );
 }
 
-/** Throws a UserError if it cannot be taken back whole. */
+/** Throws a UserError if the change cannot be undone completely. */
 export async function planUndo(home: string, {commit, about}: FoundChange): Promise<Plan | Overlapped> {
   const change = await readChange(home, commit);
   try {
@@ -62,7 +61,7 @@ export async function planUndo(home: string, {commit, about}: FoundChange): Prom
     };
   } catch (error) {
     if (!(error instanceof UserError) || about === undefined) throw error;
-    // It is the last change about what they named, and perhaps not the one they meant.
+    // This is only the last change of the named thing; list earlier ones.
     const [, ...others] = await changesAbout(home, about, 5);
     const more = others.length > 0 ? `the changes about ${about} before it: ${others.join('; ')}` : undefined;
     throw new UserError(error.message, error.exitCode, [error.hint, more].filter(Boolean).join('; ') || undefined);
@@ -94,7 +93,7 @@ function versionsOf(home: string, change: WholeChange): Promise<ChangedVersions[
   });
 }
 
-/** Write it all, as a person would with an editor. Whoever writes meanwhile: what they wrote stays, and it is planned anew. */
+/** Writes all edits as a person would. After a concurrent write, plans again. */
 export async function writeUndo(home: string, {change, edits, versions}: Plan): Promise<void> {
   const written: string[] = [];
   for (const edit of edits) {
@@ -117,7 +116,7 @@ export async function writeUndo(home: string, {change, edits, versions}: Plan): 
     );
 }
 
-/** As it is now, which may be later than what was planned. */
+/** The current file, which may be newer than the plan. */
 function stagedOf(home: string, {path, now}: UndoEdit): StagedWrite {
   const read = readHomeFile(nodeDisk(home), path);
   if (!read || read.bytes === undefined) return {path, before: now, bytes: undefined, executable: false};
@@ -173,7 +172,7 @@ async function planAgain(
   throw refusal(change, `${path} was changed at the same moment`, 'try again');
 }
 
-/** Of `tasks(redis): ticked "x" by hand` what was done. */
+/** `tasks(redis): ticked "x" by hand` → `ticked "x"`. */
 function wordsOf(subject: string): string {
   const undo = /: took back ([0-9a-f]{7}) /.exec(subject);
   if (undo) return `the undo of ${undo[1]}`;

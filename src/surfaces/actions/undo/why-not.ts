@@ -6,7 +6,7 @@ import {nodeDisk} from '../../../home/disk/disk.ts';
 import type {WholeChange} from '../../../home/one-change.ts';
 import {readStatus} from '../../../home/status.ts';
 
-/** Changes that are not taken back whatever is in them, by their cause. */
+/** Causes of changes that are never undone. */
 const CAUSES: Readonly<Record<string, readonly [why: string, hint?: string]>> = {
   segment: ['it only moved older messages of a session to the archive'],
   merge: [
@@ -24,7 +24,7 @@ export function causeOf({trailers}: Pick<WholeChange, 'trailers'>): string | und
   return trailers.find(([key]) => key === 'Cause')?.[1];
 }
 
-/** Throws if the change is none that can be taken back as a whole. */
+/** Throws if this kind of change is never undone. */
 export function refuseChange(home: string, change: WholeChange): void {
   const {commit, parents, files, elsewhere, subject} = change;
   const id = commit.slice(0, 7);
@@ -44,7 +44,7 @@ export function refuseChange(home: string, change: WholeChange): void {
   }
   const [why, hint] = CAUSES[causeOf(change) ?? ''] ?? [];
   if (why !== undefined) refuse(why, hint);
-  // Of a task more is written for that cause, and looked at field by field.
+  // Tasks are judged field by field.
   if (causeOf(change) === 'fill-in' && files.every(({path}) => kindOf(path) === 'session'))
     refuse('the daemon would fill in the same fields again', 'edit the file');
   for (const {path, before, after} of files) {
