@@ -16,8 +16,11 @@ export interface About {
 
 const known = new WeakMap<Command, About>();
 
+/** The description defaults to the summary, as a sentence. */
 export function about(command: Command, given: About): Command {
   known.set(command, given);
+  const summary = command.summary();
+  if (command.description() === '') command.description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`);
   return command.addHelpText('after', () => `\n${helpOf(given)}`);
 }
 

@@ -1,7 +1,7 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
 import type {CommandContext} from './command-context.ts';
-import {wholeNumber} from './number-argument.ts';
+import {wholeNumber} from './option-values.ts';
 
 /** approvals, approve, reject. */
 export function addApprovalCommands(program: Command, {home, json, finish}: CommandContext): void {

@@ -1,8 +1,7 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
-import {choiceOption} from './choice.ts';
 import type {CommandContext} from './command-context.ts';
-import {wholeNumber} from './number-argument.ts';
+import {choiceOption, wholeNumber} from './option-values.ts';
 
 /** log, undo, fork, replay, verify. */
 export function addHistoryCommands(program: Command, {home, json, finish}: CommandContext): void {

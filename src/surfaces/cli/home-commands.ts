@@ -106,7 +106,6 @@ export function addHomeCommands(
     program
       .command('restart')
       .summary('stop the daemon, if any, and start it in the background')
-      .description('Stop the daemon, if any, and start it in the background.')
       .action(async () =>
         finish(await (await background()).restartDaemon({home: home(), program: self, json: json()})),
       ),
@@ -123,7 +122,6 @@ export function addHomeCommands(
     program
       .command('status')
       .summary('show the daemon, the home and pending decisions')
-      .description('Show the daemon, the home and pending decisions.')
       .action(async () => finish(await (await import('./status.ts')).statusCommand({home: home(), json: json()}))),
     {
       examples: [

@@ -76,7 +76,6 @@ export function addLookCommands(program: Command, {home, json, finish}: CommandC
     policy
       .command('test')
       .summary('run the tests in allowlist.yaml')
-      .description('Run the tests in allowlist.yaml.')
       .action(async () => finish((await import('./policy.ts')).policyTestCommand({home: home(), json: json()}))),
     {
       examples: [

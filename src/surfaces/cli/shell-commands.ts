@@ -1,7 +1,7 @@
 import type {Command} from 'commander';
 import {exit} from '../../formats/common/errors.ts';
 import {about} from './about.ts';
-import {choiceArgument} from './choice.ts';
+import {choiceArgument} from './option-values.ts';
 
 /** completions, and what its scripts ask. */
 export function addShellCommands(program: Command, finish: (code: number) => void): void {

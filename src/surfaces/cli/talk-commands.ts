@@ -1,9 +1,8 @@
 import type {Command} from 'commander';
 import {sessionStatuses} from '../../formats/session/session-status.ts';
 import {about} from './about.ts';
-import {choiceOption} from './choice.ts';
 import type {CommandContext} from './command-context.ts';
-import {wholeNumber} from './number-argument.ts';
+import {choiceOption, wholeNumber} from './option-values.ts';
 
 /** send, new, peek, list, show. */
 export function addTalkCommands(program: Command, {home, json, finish}: CommandContext): void {
@@ -74,7 +73,6 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
     program
       .command('peek')
       .summary('show the latest output of agents')
-      .description('Show the latest output of agents.')
       .option('--to <agent>', 'only this agent')
       .option('--session <id>', 'only this session: any unique part of its id')
       .option('-f, --follow', 'stream output until Ctrl-C')

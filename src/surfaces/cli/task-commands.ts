@@ -49,7 +49,6 @@ export function addTaskCommands(program: Command, {home, json, finish}: CommandC
     task
       .command('add <title...>')
       .summary('add a task and print its id')
-      .description('Add a task and print its id.')
       .option('--to <agent>', 'assign to this agent, or to human')
       .option('--assign <new>', 'assign to a new agent: new:TEMPLATE or new:provider/model')
       .option(
@@ -83,7 +82,6 @@ export function addTaskCommands(program: Command, {home, json, finish}: CommandC
     const command = task
       .command(`${name} <ids...>`)
       .summary(description)
-      .description(`${description}.`)
       .option('--note <text>', 'add a note; - reads standard input')
       .option('--result <text>', 'set the result; - reads standard input');
     if (state === 'blocked') command.option('--why <text>', 'the reason, as a note');

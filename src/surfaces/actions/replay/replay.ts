@@ -1,12 +1,11 @@
 import {kindOf} from '../../../formats/common/key.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {type JournalWalk, type WalkedCommit, walkedText, walkJournal} from '../../../home/journal-walk.ts';
-import {readHomeFile} from '../../../home/read.ts';
-import {applyFile, nextState, settleState} from '../verify/home-state.ts';
+import {listFolder, readHomeFile} from '../../../home/read.ts';
+import {applyFile, emptyState, type HomeState, nextState, settleState} from '../verify/home-state.ts';
 import {Conversations} from './conversations.ts';
 import {endings} from './ending.ts';
 import type {VersionSource} from './entry.ts';
-import {presentHome} from './present.ts';
 import type {ReplayedSession} from './replayed.ts';
 import {copyHome, emptyHome, type PastHome, sessionIdOf} from './track.ts';
 
@@ -131,4 +130,14 @@ class Replayer {
 
 function rank(path: string): number {
   return path.startsWith('sessions/archive/') ? 0 : 1;
+}
+
+/** The policy, settings and templates as they are on disk. */
+function presentHome(home: string): HomeState {
+  const state = emptyState();
+  for (const path of ['agentdir.yaml', 'allowlist.yaml', ...listFolder(nodeDisk(home), 'templates')]) {
+    const read = readHomeFile(nodeDisk(home), path);
+    if (read && 'text' in read) applyFile(state, path, read.text);
+  }
+  return state;
 }

@@ -19,3 +19,9 @@ function oneOfWords(what: string, text: string, words: readonly string[]): strin
   const hint = near ? `did you mean ${near}?` : `one of: ${words.join(', ')}`;
   throw new UserError(`no ${what} "${text}"`, exit.usage, hint);
 }
+
+/** An option that is a whole number above 0. */
+export function wholeNumber(text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new UserError(`expected a number above 0, got "${text}"`, exit.usage);
+  return Number(text);
+}
