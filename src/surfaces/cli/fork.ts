@@ -29,7 +29,7 @@ export async function forkCommand({json, ...options}: ForkOptions & {json: boole
   print(`  ${path}`);
   for (const call of open) print(`  not run in it: ${visibleLine(callWords(call.function))} (${visibleLine(call.id)})`);
   const who = `@${visibleLine(from.header.agent_id)}`;
-  if (paused) print(`  it is paused: edit it, then write "status: active" into it`);
+  if (paused) print(`  it is paused: edit it, then set "status: active"`);
   else if (awaits)
     print(
       `  ${who} answers it ${daemonOf(nodeDisk(home)) ? 'now' : 'when a daemon runs'}; to edit it first: fork --paused`,
