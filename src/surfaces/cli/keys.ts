@@ -5,7 +5,7 @@ import {exit, UserError} from '../../formats/common/errors.ts';
 const {stdin, stdout} = process;
 /** Ctrl-C, Ctrl-D. */
 const LEAVE = ['\u0003', '\u0004'];
-/** Discards input that was typed before the prompt. */
+/** Time to discard input that was typed before the prompt. */
 const DRAIN_MS = 20;
 
 /** The error if a person quits at a prompt. */

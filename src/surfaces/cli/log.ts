@@ -102,7 +102,7 @@ function concerns({author, trailers, paths}: JournalChange, {name, asked}: Wante
     author === name ||
     trailers.some(([key, value]) => key !== 'Cause' && value === name) ||
     paths.some(path => path === name || stemOf(path) === name) ||
-    // Skip commits that repeat the outcome of a request.
+    // Include decisions in the queue or on the page; other commits repeat them.
     (trailers.some(([key, value]) => key === 'Approval' && asked.has(value)) &&
       (paths.includes(APPROVALS_FILE) || trailers.some(([key, value]) => key === 'Cause' && value === 'edit')))
   );

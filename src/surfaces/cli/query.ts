@@ -8,7 +8,7 @@ export async function queryCommand(command: QueryCommand): Promise<number> {
     import('./query-answer.ts'),
   ]);
   // Without this, V8 recompiles parts of SQLite while a short query ends, and the process waits for that. Set it after
-  // loading: V8 uses the cached code only with the flags it was made with.
+  // loading: V8 uses the cached code only with the flags it was made with. Queries of seconds still reach this budget.
   setFlagsFromString('--wasm-tiering-budget=1000000000');
   return answerQuery(command, new SqlHere());
 }

@@ -1,4 +1,4 @@
-/** Reads fields of untrusted JSON. */
+/** Untrusted JSON of any shape. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export function asObject(value: unknown): Json {

@@ -89,7 +89,7 @@ function goOnOddity(messages: readonly Message[], at: number): Oddity | undefine
   };
 }
 
-/** Checks that a delivered message is last. */
+/** Checks that a delivered message is not between calls and their results. */
 function queueOddity(messages: readonly Message[], at: number, lastResult: number): Oddity | undefined {
   if (at > lastResult) return undefined;
   const below = messages.findIndex((message, place) => place > at && isRecordedMessage(message));

@@ -63,7 +63,7 @@ function filledIn({before, after, path, template}: VersionStep, key: string, say
     say(key, [...known].at(-1), `${key} would be taken from the template`);
 }
 
-/** Agents that a final answer mentions, except itself. */
+/** Checks `mentions_due` against the final answer. Whether the agents exist is not in the session. */
 function mentions({before, after, messages}: VersionStep, added: readonly number[], say: Say): void {
   const former = before?.header?.mentions_due ?? [];
   const named = new Set(added.flatMap(at => mentionedNames(messages[at]?.content ?? '')));

@@ -17,7 +17,7 @@ export class Ledger {
     return origin;
   }
 
-  /** Returns the origin of a message that a person wrote or restored. */
+  /** The entry of a message that a person wrote or restored. */
   entryFor(message: Message, as: MessageOrigin): MessageEntry {
     const print = printOf(message);
     const same = isRecordedMessage(message) ? this.#byPrint.get(print) : undefined;

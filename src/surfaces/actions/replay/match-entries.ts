@@ -31,7 +31,7 @@ export function matchEntries(
     from.map(partOf),
     to.map(message => partOf({message, print: printOf(message)})),
   );
-  // The first messages stay in place; a git merge may have either order.
+  // Messages of the first version are not moved; a git merge may have either order.
   const isPlaced = before.length > 0 && !by.engine && !by.joins;
   const placed = (entry: MessageEntry): MessageEntry => (isPlaced ? {...entry, moved: by} : entry);
   const stays = isInOrder(match.from) ? (entry: MessageEntry) => entry : placed;

@@ -65,7 +65,7 @@ export function allMessages({tracks}: PastHome, {header, messages}: Session): re
   );
 }
 
-/** A loop, because spread or flatMap take ten times as long for thousands of messages. */
+/** Uses concat: spread or flatMap take ten times as long for thousands of messages. */
 function joined<T>(lists: readonly (readonly T[])[], last: readonly T[]): T[] {
   return ([] as T[]).concat(...lists, last);
 }

@@ -24,7 +24,7 @@ export interface Plan {
   versions: ChangedVersions[];
 }
 
-/** Thrown if later changes overlap. */
+/** The result if later changes overlap: nothing may be written. */
 export interface Overlapped {
   change: WholeChange;
   overlaps: readonly Overlap[];

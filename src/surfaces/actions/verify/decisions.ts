@@ -56,7 +56,7 @@ export class Decisions {
       for (const id of new Set([...(items?.keys() ?? []), ...(former?.keys() ?? [])])) {
         const [is, was] = [items?.get(id), former?.get(id)];
         if (is?.decision === was?.decision && is?.status === was?.status) continue;
-        // The item has moved to the archive.
+        // The item may have moved to the archive.
         const item = findItem(after, id);
         if (writing.writer === 'person' && item?.decision === undefined)
           this.taken.add(id, path, was, this.#items.get(id));

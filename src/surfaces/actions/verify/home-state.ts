@@ -11,7 +11,7 @@ import type {TemplateValue} from '../../../formats/template.ts';
 export interface PastItem {
   decision: Decision | undefined;
   status: string | undefined;
-  /** `approved_at`. */
+  /** When it was decided, according to the item. */
   at: string | undefined;
   field: (name: string) => string | undefined;
 }
