@@ -53,7 +53,7 @@ export function needsYou(input: NeedsYouInput): string {
   const warnings = input.problems.filter(p => p.severity !== 'error' && p.code !== 'MISSING_SESSION');
   const count = input.troubles.length + input.needs.length + errors.length;
   const home = codeSpan(input.home);
-  if (count + warnings.length === 0) return `Nothing needs you: all is well in ${home}.\n`;
+  if (count + warnings.length === 0) return `Nothing needs your attention in ${home}.\n`;
   const groups = groupsOf(input, errors, warnings).filter(group => group.items.length > 0);
   const room = share(groups.map(group => group.items.length));
   return [

@@ -59,7 +59,7 @@ function compile(source: string, flags: string, place: Place, problems: Problem[
           'BAD_PATTERN',
           place,
           `expected a regular expression: ${(error as Error).message}`,
-          'mend it, or write words such as "git log *"',
+          'fix it, or write words such as "git log *"',
         ),
       );
       return undefined;

@@ -26,7 +26,7 @@ export interface MailCursors {
 
 /** Must not throw. */
 export function parseMailCursors(text: string): MailCursors {
-  return {text, ...validate(cursorsSchema, readQuickly(text), 'delete the file: agentdir mail begins anew')};
+  return {text, ...validate(cursorsSchema, readQuickly(text), 'delete the file: agentdir mail then starts over')};
 }
 
 export function mailCursorsText(mailboxes: Readonly<Record<string, MailCursor>>): string {

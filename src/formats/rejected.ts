@@ -24,7 +24,7 @@ export interface RejectedFile {
 }
 
 const MOST_SHOWN = 1_000;
-const HINT = 'mend what matters and append it to the inbox again; then delete its line here, or this file';
+const HINT = 'fix the lines you need and append them to the inbox again; then delete them here, or delete this file';
 
 /** Must not throw. Ignores lines that are no entries. Consecutive entries with the same reason give one problem. */
 export function parseRejected(text: string): RejectedFile {

@@ -36,7 +36,7 @@ export interface SlotsFile {
 
 /** Must not throw. */
 export function parseSlots(text: string): SlotsFile {
-  const hint = `take an earlier version from git (git log -- ${SLOTS_FILE}), or delete this file: then schedules begin anew`;
+  const hint = `take an earlier version from git (git log -- ${SLOTS_FILE}), or delete this file to reset all schedules`;
   const {value, problems} = validate(slotsSchema, readQuickly(text), hint);
   return {text, value, problems: problems.map(each => ({...each, hint}))};
 }

@@ -102,7 +102,7 @@ function taken(disk: Disk, holder: Holder): UserError {
   return new UserError(
     `a daemon already serves this home: process ${pid} on ${host}${unseen ? ', in another container or machine' : ''}`,
     exit.daemon,
-    `look: agentdir status; stop it: agentdir stop${gone}`,
+    `see agentdir status; to stop it: agentdir stop${gone}`,
   );
 }
 

@@ -9,12 +9,12 @@ import {makeRedactor, type Redactor} from '../policy/redact/redact.ts';
 import {secretsOf} from '../policy/redact/secret-names.ts';
 import {keyVariables} from './actions/talk/redact-message.ts';
 
-/** The settings, if they can be trusted. */
+/** The settings; throws if they have errors. */
 export function connectorSettings(home: string): Settings {
   const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
   const file = read && 'text' in read ? parseSettings(read.text) : undefined;
   if (!file?.value || hasErrors(file.problems))
-    throw new UserError('agentdir.yaml has errors', exit.badFile, 'see them: agentdir check agentdir.yaml');
+    throw new UserError('agentdir.yaml has errors', exit.badFile, 'see agentdir check agentdir.yaml');
   return file.value;
 }
 
@@ -22,18 +22,18 @@ export function connectorRedactor(home: string): Redactor {
   return makeRedactor(secretsOf(keyVariables(home), process.env));
 }
 
-/** The value of a variable, or what to do. */
+/** The value of a variable; throws if it is not set. */
 export function secretFrom(name: string, what: string): string {
   const value = process.env[name]?.trim();
   if (value) return value;
   throw new UserError(
     `${what}: the environment variable ${name} is not set`,
     exit.failed,
-    `set ${name}, and start again`,
+    `set ${name} and start again`,
   );
 }
 
-/** One process of a kind for each home. It is given back when the process ends, however it ends. */
+/** Allows one process per connector and home. */
 export function claimConnector(home: string, name: ConnectorName): () => void {
   const lock = tryLock(nodeDisk(home), connectorLock(name), 'life');
   if ('heldBy' in lock)
@@ -45,7 +45,7 @@ export function claimConnector(home: string, name: ConnectorName): () => void {
   return lock.release;
 }
 
-/** What comes in is worth more than the log: that its reader has gone, or its disk is full, ends nothing. */
+/** Ignore a broken log (closed pipe, full disk): receiving is more important. */
 export function outlastLog(): void {
   for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error').on('error', () => {});
 }

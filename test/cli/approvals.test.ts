@@ -209,7 +209,7 @@ describe('a command that was changed', () => {
     const home = await asked({id: 'aa11', command: 'echo 1 > a'}, {id: 'bb22', command: 'echo 2 > b'});
     onPage(home, 'aa11', 'echo 1 > a', 'echo 1 > page');
     const one = await agentdir(home, ['approvals', 'aa11']);
-    expect(one.stdout).toContain('as changed on the page; this is what runs:\n│ echo 1 > page');
+    expect(one.stdout).toContain('as changed on the page; this runs:\n│ echo 1 > page');
     expect(one.stdout).not.toContain('│ echo 1 > a\n');
     expect(await rows(home)).toMatchObject([
       {command: 'echo 1 > page', edited: true, title: expect.stringContaining('echo 1 > page (edited)')},
@@ -238,14 +238,14 @@ describe('a command that was changed', () => {
     await record(home, 'aa11', {fields: {command: 'ls c'}});
     const one = await agentdir(home, ['approvals', 'aa11']);
     expect(one.stdout).toMatch(/In the queue:\n│ ls c\nOn the page:\n│ ls b\nNothing runs/);
-    expect(one.stdout).not.toContain('this is what runs');
+    expect(one.stdout).not.toContain('this runs');
     expect(await rows(home)).toMatchObject([
-      {command: 'ls c', title: expect.stringContaining('otherwise on its page')},
+      {command: 'ls c', title: expect.stringContaining('differently on its page')},
     ]);
     for (const more of [[], ['--edit']])
       expect(await agentdir(home, ['approve', 'aa', ...more], editor(home, 'true'))).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining('otherwise on its page; nothing was written'),
+        stderr: expect.stringContaining('on its page, differently; nothing was written'),
       });
     expect((await agentdir(home, ['reject', 'aa'])).code).toBe(0);
   });
@@ -264,7 +264,7 @@ describe('agentdir approve and reject', () => {
       {id: 'bb22', state: 'approved'},
     ]);
     const no = await agentdir(home, ['reject', 'cc33', '--reason', 'not: "today"']);
-    expect(no).toMatchObject({code: 0, stdout: 'rejected cc33: executor-001 is told at the next agentdir start\n'});
+    expect(no).toMatchObject({code: 0, stdout: 'rejected cc33: executor-001 is informed at the next agentdir start\n'});
     const at = (id: string) => item(home, id)?.at;
     const added = (id: string) =>
       id === 'cc33'
@@ -293,7 +293,7 @@ describe('agentdir approve and reject', () => {
     const before = read(home);
     const tries: [Pick<ApproveOptions, 'ids'> & Partial<ApproveOptions>, number, RegExp][] = [
       [{ids: ['aa11', 'ab21']}, 2, /no approval "ab21"/],
-      [{ids: ['a']}, 2, /may be any of: .*aa11, .*ab12/],
+      [{ids: ['a']}, 2, /is ambiguous: .*aa11, .*ab12/],
       [{ids: ['aa11', 'cc33']}, 1, /cc33 is rejected already, by Bob, 20/],
       [{ids: ['dd44']}, 1, /dd44 has expired/],
       [{ids: ['ee55']}, 1, /ee55 is approved in approvals\/pending/],
@@ -387,8 +387,8 @@ describe('agentdir approve and reject', () => {
       agentdir(home, ['approve', 'limit']),
       agentdir(home, ['reject', 'cc', '--reason', `it has ghp_${'a1B2'.repeat(9)} in it`]),
     ]);
-    expect(limit.stdout).toContain('what waits for it goes on');
-    expect(no.stderr).toContain('replaced');
+    expect(limit.stdout).toContain('the waiting agents continue');
+    expect(no.stderr).toContain('redacted');
     expect(read(home)).not.toContain('ghp_a1B2');
     expect(items(home).map(({decision}) => decision)).toEqual(['approved', 'approved', 'rejected']);
   });
@@ -492,7 +492,7 @@ describe('agentdir approve --edit', () => {
     const home = await asked({id: 'aa11', command: 'ls'});
     const before = read(home);
     const edit = (script: string) => agentdir(home, ['approve', 'aa', '--edit'], editor(home, script));
-    expect(await edit(': > "$1"')).toMatchObject({code: 1, stderr: expect.stringContaining('nothing is left')});
+    expect(await edit(': > "$1"')).toMatchObject({code: 1, stderr: expect.stringContaining('is empty')});
     expect(await edit('exit 3')).toMatchObject({code: 1, stderr: expect.stringContaining('exit code 3')});
     put(home, {'allowlist.yaml': 'version: 1\ncommands: {deny: ["rm *"]}\n'});
     expect(await edit('echo "ls; rm -rf x" > "$1"')).toMatchObject({
@@ -515,7 +515,7 @@ describe('agentdir approve --sign', () => {
     put(home, {'agentdir.yaml': 'format: 1\napprovals: {signers: signers}\n'});
     const before = read(home);
     await expect(approveRequests({...plain, home, ids: []}, findRequests(home, ['aa11']))).rejects.toThrow(
-      'a yes without a signature is not taken; nothing was written',
+      'approvals must be signed; nothing was written',
     );
     expect(read(home)).toBe(before);
   });
@@ -604,13 +604,13 @@ describe('agentdir approve without an id, on a terminal', () => {
     await at.shows(/one [\s\S]*4 more after this/);
     await at.shows(CHOICE);
     at.type('x');
-    await at.shows(/"x" is none of these/);
+    await at.shows(/"x" is not one of these/);
     await at.shows(CHOICE);
     at.type('a');
     await at.shows(/approved one/);
     await at.shows(CHOICE);
     at.type('reject\r');
-    await at.shows(/why .*: /);
+    await at.shows(/reason .*: /);
     at.type('too late\r');
     await at.shows(/rejected two/);
     await at.shows(/\[a\]nswer.*: /);
@@ -630,7 +630,7 @@ describe('agentdir approve without an id, on a terminal', () => {
     await at.shows(/six /);
     await at.shows(/\[s\]kip.*: /);
     at.type('s');
-    await at.shows(/1 request left for later/);
+    await at.shows(/1 request skipped/);
     expect(await at.exited).toBe(3);
     const state = items(home).map(({id, decision, always}) => `${id} ${decision} ${always}`);
     expect(state).toEqual([
@@ -651,7 +651,7 @@ describe('agentdir approve without an id, on a terminal', () => {
     const at = terminal(home, `${process.execPath} ${main} approve`);
     await at.shows(CHOICE);
     at.type('\u0003');
-    await at.shows(/1 request left for later/);
+    await at.shows(/1 request skipped/);
     expect(await at.exited).toBe(3);
     const late = terminal(home, `${process.execPath} ${main} approve`);
     await late.shows(CHOICE);
@@ -659,13 +659,13 @@ describe('agentdir approve without an id, on a terminal', () => {
     late.type('q');
     await late.shows(/nothing waits for you/);
     expect(await late.exited).toBe(0);
-    expect((await agentdir(home, ['approve', '--help'])).stdout).toMatch(/3 you left, by q or Ctrl-C/);
+    expect((await agentdir(home, ['approve', '--help'])).stdout).toMatch(/3 you quit or skipped/);
   });
 
   it('Ctrl-C when asked why, or for an answer, decides nothing', async () => {
     const home = await asked({id: 'one', command: 'ls', age: 9}, {id: 'two', type: 'question'});
     for (const [line, prompt] of [
-      ['reject one', /why .*: /],
+      ['reject one', /reason .*: /],
       ['approve two', /answer \(a number, or words\): /],
     ] as const) {
       const at = terminal(home, `${process.execPath} ${main} ${line}`);
@@ -685,7 +685,7 @@ describe('agentdir approve without an id, on a terminal', () => {
     await at.shows(/approved one/);
     await at.shows(CHOICE);
     at.type('r');
-    await at.shows(/why/);
+    await at.shows(/reason/);
     at.type('\u0003');
     expect(await at.exited).toBe(3);
     expect(items(home).map(({decision}) => decision)).toEqual(['approved', undefined]);

@@ -85,17 +85,7 @@ describe('commands', () => {
     for (const one of commands.filter(({parent}) => parent?.parent === null))
       expect(help).toMatch(new RegExp(`^  ${[one.name(), ...one.aliases()].join(', ')} +\\S.*$`, 'm'));
     expect(help.match(/^[A-Z].*:$/gm)).toEqual([
-      ...[
-        'Options:',
-        'Start here:',
-        'Talk:',
-        'Decide:',
-        'Tasks:',
-        'Look and check:',
-        'History:',
-        'From outside:',
-        'Shell:',
-      ],
+      ...['Options:', 'Start here:', 'Talk:', 'Decide:', 'Tasks:', 'Inspect:', 'History:', 'Connectors:', 'Shell:'],
     ]);
   });
 });
@@ -157,11 +147,13 @@ describe('a slip of the fingers', () => {
     });
     const hint = async (...args: string[]) => (await agentdir(home, args)).stderr.split('\n')[1]?.trim();
     expect(await hint('reject')).toBe(
-      'for example: agentdir reject 8228 --reason "not on a Friday"; there are: aa1, bb2, cc3, dd4, ee5, ff6 and 1 more',
+      'for example: agentdir reject 8228 --reason "not on a Friday"; choose from: aa1, bb2, cc3, dd4, ee5, ff6 and 1 more',
     );
-    expect(await hint('fork')).toMatch(/^for example: agentdir fork .*; there are: s1$/);
-    expect(await hint('new')).toMatch(/^for example: agentdir new .*; there are: .*planner-001/);
-    expect(await hint('send', 'x', '--to')).toMatch(/^for example: agentdir send .*--to .*; there are: .*planner-001/);
+    expect(await hint('fork')).toMatch(/^for example: agentdir fork .*; choose from: s1$/);
+    expect(await hint('new')).toMatch(/^for example: agentdir new .*; choose from: .*planner-001/);
+    expect(await hint('send', 'x', '--to')).toMatch(
+      /^for example: agentdir send .*--to .*; choose from: .*planner-001/,
+    );
     expect(await hint('policy', 'explain')).toMatch(/^for example: agentdir policy explain /);
   });
 });

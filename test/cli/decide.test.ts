@@ -60,7 +60,7 @@ describe('deciding from the shell, beside a daemon', () => {
     expect(again.stderr).toMatch(new RegExp(`${id} \\(risk (?:MEDIUM|HIGH)\\): ${ASKED.source}`, 'm'));
     expect(again.stderr).toContain(`decide: agentdir approve ${id}, or agentdir reject ${id}`);
     expect(list.stdout).toContain('1 session waits for your decision');
-    expect(peek.stdout).toContain(`waits for you: agentdir approvals ${id}`);
+    expect(peek.stdout).toContain(`waiting for your approval: agentdir approvals ${id}`);
     expect(status.code).toBe(0);
     expect(await run('approve', id, '--wait')).toMatchObject({code: 0, stdout: expect.stringContaining('exit code 0')});
     const log = await until(
@@ -151,7 +151,7 @@ describe('deciding from the shell, beside a daemon', () => {
       log => log.includes('settings('),
     );
     const [id = ''] = await asking('sign', command('touch signed'));
-    expect((await run('doctor')).stdout).toMatch(/signers +approvals are signed/);
+    expect((await run('doctor')).stdout).toMatch(/signers +approvals must be signed/);
     expect(await run('approve', id)).toMatchObject({code: 2, stderr: expect.stringContaining('nothing was written')});
     decideOnPage(house.home, id, {decision: 'APPROVED'});
     await until(

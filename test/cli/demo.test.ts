@@ -83,7 +83,7 @@ describe('agentdir demo', () => {
     ])
       expect(stdout).toContain(part);
     // By people's own commands: it is a home like any other.
-    expect((await agentdir(home, ['verify'])).stdout).toMatch(/^nothing ran without a valid decision/);
+    expect((await agentdir(home, ['verify'])).stdout).toMatch(/^nothing ran without approval/);
     expect((await agentdir(home, ['check'])).code).toBe(0);
     expect(await git(home, 'status', '--porcelain')).toBe('');
     expect((await agentdir(home, ['show', 'slack'])).code).toBe(0);
@@ -118,7 +118,7 @@ describe('agentdir demo', () => {
     const place = temporary();
     const nowhere = await agentdir(place, ['demo', '--auto'], {...environment, TMPDIR: join(place, 'none')});
     expect([nowhere.code, nowhere.stdout]).toEqual([1, '']);
-    expect(nowhere.stderr).toMatch(/no folder for the demo can be made in .*none: .*\n.*--dir DIR/);
+    expect(nowhere.stderr).toMatch(/cannot create a folder for the demo in .*none: .*\n.*--dir DIR/);
     mkdirSync(join(place, 'full'));
     writeFileSync(join(place, 'full/mine'), 'mine');
     const full = await agentdir(place, ['demo', '--auto', '--dir', 'full']);

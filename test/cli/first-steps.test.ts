@@ -55,7 +55,7 @@ describe('what to type next', () => {
   it('ends lines between words', () => {
     const text = firstSteps({home: '/h', source: '/s', isOnPath: true, editor: 'vi'});
     expect(text).toContain(
-      'What allowlist.yaml does not allow waits for your yes, in a file. Nothing is committed until\nsomething happens.\n',
+      'Anything allowlist.yaml does not allow waits in a file for your approval. Starting commits nothing.\n',
     );
   });
 });

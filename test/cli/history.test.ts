@@ -15,7 +15,7 @@ describe('agentdir log', () => {
     expect(code).toBe(0);
     const lines = stdout.trim().split('\n');
     expect(lines[0]).toContain('home: created by agentdir init');
-    expect(stdout).toMatch(/Ada +tasks a: created by hand \(found at the start\) [0-9a-f]{7}/);
+    expect(stdout).toMatch(/Ada +tasks a: created by hand \(found at startup\) [0-9a-f]{7}/);
     expect(stdout).toMatch(/agentdir +session s1: filled in session_id, /);
     expect((await agentdir(home, ['log', '-n', '1'])).stdout.trim().split('\n')).toHaveLength(2);
   });
@@ -46,7 +46,7 @@ describe('agentdir log', () => {
     expect(none).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('has nothing about nothing-like-it'),
+      stderr: expect.stringContaining('has no change about nothing-like-it'),
     });
     expect((await agentdir(home, ['log', '-n', '0'])).code).toBe(2);
   });
@@ -161,7 +161,7 @@ describe('agentdir doctor', () => {
     const home = await newHome();
     const good = await agentdir(home, ['doctor']);
     expect(good.code).toBe(0);
-    expect(good.stdout).toMatch(/nothing is wrong; \d+ things? to know\n$/);
+    expect(good.stdout).toMatch(/0 problems, \d+ notes?\n$/);
     writeFileSync(join(home, '.git/index.lock'), '');
     const bad = await agentdir(home, ['doctor', '--json'], {...environment, OPENAI_API_KEY: 'short12'});
     expect(bad.code).toBe(1);
@@ -169,7 +169,7 @@ describe('agentdir doctor', () => {
     expect(findings.filter(({state}) => state === 'bad')).toMatchObject([
       {name: 'repository', hint: expect.stringContaining('index.lock')},
     ]);
-    expect(bad.stdout).toContain('OPENAI_API_KEY has less than 8 characters');
+    expect(bad.stdout).toContain('OPENAI_API_KEY has fewer than 8 characters');
     expect(good.stdout).not.toContain('OPENAI_API_KEY');
     rmSync(join(home, '.git/index.lock'));
     const branch = (await git(home, 'symbolic-ref', 'HEAD')).trim();

@@ -40,7 +40,7 @@ describe('agentdir init', () => {
     await git(dir, 'add', 'mine.txt');
     const first = await agentdir(dir, ['init']);
     expect(first.code).toBe(0);
-    expect(first.stdout).toMatch(/left as they were:.*allowlist\.yaml/);
+    expect(first.stdout).toMatch(/unchanged:.*allowlist\.yaml/);
     expect(readFileSync(join(dir, 'allowlist.yaml'), 'utf8')).toBe('version: 1\n');
     expect(readFileSync(join(dir, 'templates/planner-001.agent.yaml'), 'utf8')).toBe('# mine\n');
     expect(readFileSync(join(dir, '.gitignore'), 'utf8')).toMatch(/^node_modules\n\n# Agentdir\n/);
@@ -48,7 +48,7 @@ describe('agentdir init', () => {
     expect(await git(dir, 'diff', '--cached', '--name-only')).toBe('mine.txt\n');
     const commits = await git(dir, 'rev-list', '--count', 'HEAD');
     const second = await agentdir(dir, ['init', '.']);
-    expect(second.stdout).toMatch(/is a home already/);
+    expect(second.stdout).toMatch(/is already a home/);
     expect(await git(dir, 'rev-list', '--count', 'HEAD')).toBe(commits);
   });
 

@@ -90,7 +90,7 @@ describe('agentdir list', () => {
       code: 2,
       stderr: expect.stringContaining('did you mean sleeping?'),
     });
-    expect((await agentdir(await newHome(), ['list'])).stdout).toContain('No sessions. Begin one: agentdir send');
+    expect((await agentdir(await newHome(), ['list'])).stdout).toContain('No sessions. Start one: agentdir send');
   });
 
   it('what agents are for begins in one column', async () => {
@@ -145,14 +145,14 @@ describe('agentdir show', () => {
       id: 'task-part',
       kind: 'task',
       task: expect.objectContaining({id: 'task-part', parent: 'task-one', ready: false}),
-      next: ['it is for nobody yet: agentdir task assign task-part AGENT'],
+      next: ['it has no assignee: agentdir task assign task-part AGENT'],
       needed_by: [],
       places: [{file: 'tasks/redis.task.md', line: 8, text: '  - [ ] "Part"\n    id: task-part'}],
     });
     expect((await agentdir(home, ['show', 'retriever'])).stdout).toContain('┌─ retriever-001 ─');
     expect(await agentdir(home, ['show', 'task-'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('may be any of: task-one, task-part, task-two'),
+      stderr: expect.stringContaining('is ambiguous: task-one, task-part, task-two'),
     });
     expect(await agentdir(home, ['show', 'bad'])).toMatchObject({
       code: 4,

@@ -125,7 +125,7 @@ describe('agentdir tasks', () => {
     });
     const rows = JSON.parse((await agentdir(home, ['tasks', '--json'])).stdout) as {ready: boolean}[];
     expect(rows.map(row => row.ready)).toEqual([false, false, false]);
-    expect((await agentdir(home, ['tasks'])).stdout).toContain('has errors and is not acted on');
+    expect((await agentdir(home, ['tasks'])).stdout).toContain('has errors, so its tasks are not processed');
   });
 
   it('tells a newcomer what to write, and leaves approvals out', async () => {

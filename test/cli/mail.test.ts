@@ -199,7 +199,7 @@ describe('agentdir mail', () => {
     const home = newHome();
     expect(await once(home, {MAIL_PASSWORD: 'wrong'})).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining(`does not let ${MAIL_USER} in`),
+      stderr: expect.stringContaining(`rejected the login of ${MAIL_USER}`),
     });
     expect(await once(home, {MAIL_PASSWORD: ''})).toMatchObject({
       code: 1,

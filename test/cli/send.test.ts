@@ -87,7 +87,7 @@ messages:
     expect(header?.status).toBe(after);
     expect(header?.error).toBeUndefined();
     if (before === 'paused') expect(stderr).toContain('is paused');
-    if (before === 'waiting') expect(stderr).toContain('waits for a decision on approval-1');
+    if (before === 'waiting') expect(stderr).toContain('is waiting for your decision on approval-1');
   });
 
   it('refuses a session that is completed, and says what to do; another shared one is made', async () => {
@@ -157,8 +157,8 @@ messages:
     const failing = async (code: number, said: string, ...args: string[]) =>
       expect(await agentdir(home, ['send', 'x', ...args])).toMatchObject({code, stderr: expect.stringContaining(said)});
     await failing(2, 'did you mean planner-001?', '--to', 'planer-001');
-    await failing(2, '"001" may be any of: evaluator-001', '--to', '001');
-    await failing(2, '"red" may be any of: red-1, red-2', '--session', 'red');
+    await failing(2, '"001" is ambiguous: evaluator-001', '--to', '001');
+    await failing(2, '"red" is ambiguous: red-1, red-2', '--session', 'red');
     await failing(2, 'no session "blue"', '--session', 'blue');
     await failing(2, 'is a session of planner-001', '--session', 'red-1', '--to', 'executor-001');
     await failing(4, 'sessions/broken.session.yaml:3:9: status: expected active', '--session', 'broken');

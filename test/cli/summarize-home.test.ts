@@ -61,7 +61,7 @@ it('is what status says of many sessions without a daemon, and that it did not c
     ...{running: false, agents: 6, sessions: {sleeping: 1, error: 1, new: 502}, needs: 5, approvals: 1},
     ...{errors: null, warnings: null},
   });
-  expect(plain.stdout).toContain('so many sessions are not checked without a daemon: agentdir check\n');
+  expect(plain.stdout).toContain('too many sessions to check without a daemon: agentdir check\n');
 });
 
 it('says how far a large inbox is read', async () => {

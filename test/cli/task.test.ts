@@ -39,7 +39,7 @@ describe('agentdir task add', () => {
     const {code, stdout, stderr} = await task(home, 'add', 'Check', 'Redis', '--to', 'executor', '--priority', 'high');
     expect({code, stderr}).toEqual({
       code: 0,
-      stderr: 'the daemon delivers it to executor-001\nno daemon runs: agentdir start\n',
+      stderr: 'the daemon delivers it to executor-001\nno daemon is running: agentdir start\n',
     });
     expect(stdout).toMatch(/^task-[0-9a-hjkmnp-tv-z]{12}\n$/);
     expect(timeless(read(home, 'tasks/todo.task.md'))).toBe(`## TODO
@@ -149,7 +149,7 @@ describe('agentdir task done, start, block, skip, reopen', () => {
     const {code, stderr} = await task(home, 'reopen', 'plan', 'redis-c');
     expect(code).toBe(0);
     expect(stderr).toBe(
-      'the daemon delivers it to planner-001\nthe daemon delivers it to executor-001\nno daemon runs: agentdir start\n',
+      'the daemon delivers it to planner-001\nthe daemon delivers it to executor-001\nno daemon is running: agentdir start\n',
     );
     expect(read(home, REDIS)).toBe(redis.replace(/ {2}assigned: .*\n/, '').replace('depends_on: redis-plan', 'k: v'));
   });
@@ -159,7 +159,7 @@ describe('agentdir task done, start, block, skip, reopen', () => {
     const {code, stderr} = await task(home, 'done', 'plan', 'other-new', 'redis-plan');
     expect({code, stderr}).toEqual({
       code: 0,
-      stderr: 'the daemon delivers redis-check to executor-001\nno daemon runs: agentdir start\n',
+      stderr: 'the daemon delivers redis-check to executor-001\nno daemon is running: agentdir start\n',
     });
     expect(read(home, REDIS)).toBe(redis.replace('[ ] A', '[x] A'));
     expect(read(home, OTHER)).toBe(other.replace('[/]', '[x]'));
@@ -170,19 +170,19 @@ describe('agentdir task done, start, block, skip, reopen', () => {
 
   it('says what waits for a task that is skipped', async () => {
     const home = await homeWith();
-    expect((await task(home, 'skip', 'plan')).stderr).toContain('redis-check would wait for it for ever');
+    expect((await task(home, 'skip', 'plan')).stderr).toContain('redis-check would wait forever');
   });
 
   it.each([
     [['done', 'redis-plan', 'nothing'], 2, 'no task "nothing"'],
-    [['done', 'redis-plan', 'redis'], 2, 'may be any of: redis-plan, redis-check'],
+    [['done', 'redis-plan', 'redis'], 2, 'is ambiguous: redis-plan, redis-check'],
     [['done', 'redis-pla', '2'], 2, 'no task "2"'],
     [['done', ''], 2, 'no task ""'],
     [['done', 'no id here'], 2, 'agentdir start adds one'],
     [['done', 'Plan it'], 2, 'by its id: redis-plan'],
     [['done', 'ask-1'], 2, 'agentdir approve ask-1'],
     [['block', 'redis-plan'], 2, '--why'],
-    [['block', 'redis-plan', '--why', 'a', '--note', 'b'], 2, 'give one'],
+    [['block', 'redis-plan', '--why', 'a', '--note', 'b'], 2, 'use one'],
     [['done', 'redis-plan', 'wrong-1'], 4, 'tasks/wrong.task.md:3:1'],
     [['done', 'redis-plan', 'twice'], 4, 'two tasks have the id twice'],
   ])('%j is refused as a whole', async (args, exitCode, words) => {
@@ -200,7 +200,7 @@ describe('agentdir task done, start, block, skip, reopen', () => {
 });
 
 describe('agentdir task note, assign; show', () => {
-  it('a note below the others, of several lines, in the line ends of its file', async () => {
+  it('add a note, of several lines, in the line ends of its file', async () => {
     const home = await homeWith();
     expect((await task(home, 'note', 'other-new', 'the', 'first')).stdout).toBe('noted other-new: New\n');
     const second = startAgentdir(home, ['task', 'note', 'other-new', '-'], 'a\n- [x] b\n');

@@ -31,7 +31,7 @@ it('takes changes of files back beside a running daemon, by commit or by name, a
     ...{code: 0, dry_run: true, undone: {commit: tick}, files: [{path: 'tasks/a.task.md', what: 'edited'}]},
   });
   expect(read(home, 'tasks/a.task.md')).toContain('[x]');
-  expect(await agentdir(home, ['undo', tick])).toMatchObject({code: 0, stdout: expect.stringContaining('taken back')});
+  expect(await agentdir(home, ['undo', tick])).toMatchObject({code: 0, stdout: expect.stringContaining('undone')});
   await committed(home, 'tasks/a.task.md', text => text === tasks);
   const undone = await idOf(home, `Undo: ${tick}`);
   expect(await git(home, 'show', '-s', '--format=%an %B', undone)).toMatch(
@@ -84,7 +84,7 @@ it('takes changes of files back beside a running daemon, by commit or by name, a
   expect((await agentdir(home, ['undo', 'zzzz'])).code).toBe(2);
   expect(await agentdir(home, ['undo', 'f'])).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/may be any of: [0-9a-f]{7} [\s\S]*the last about f/),
+    stderr: expect.stringMatching(/is ambiguous: [0-9a-f]{7} [\s\S]*the last about f/),
   });
 });
 
@@ -116,7 +116,7 @@ it('takes back a yes until it runs, never gives one, and hides results without r
     stderr: expect.stringContaining(`is approved (${id})`),
   });
   const back = await json(home, 'undo', yes);
-  expect(back).toMatchObject({code: 0, next: [expect.stringContaining('waits for a decision again')]});
+  expect(back).toMatchObject({code: 0, next: [expect.stringContaining('is pending again')]});
   await until(
     () => itemsOf(home)[0],
     item => item?.status === 'pending' && item.decision === undefined && pagesIn(home, 'pending').includes(id),
@@ -145,7 +145,7 @@ it('takes back a yes until it runs, never gives one, and hides results without r
   expect(await json(home, 'undo', result)).toMatchObject({
     cannot: expect.arrayContaining([
       expect.stringContaining('was done'),
-      expect.stringMatching(/^to take back the files it changed: agentdir workspace undo executor-001 call_/),
+      expect.stringMatching(/^to undo its file changes: agentdir workspace undo executor-001 call_/),
     ]),
   });
   await committed(home, path, text => text.includes('UNDONE'));
@@ -158,7 +158,7 @@ it('takes back a yes until it runs, never gives one, and hides results without r
   await daemon.stop();
   const answer = (await git(home, 'log', '-1', '--format=%H', '--grep=: assistant turn$')).trim();
   const {code, stdout} = await agentdir(home, ['undo', answer]);
-  expect([code, stdout]).toEqual([0, expect.stringContaining('no daemon runs')]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('no daemon is running')]);
   expect(session().messages).toHaveLength(3);
   await agentdir(home, ['start', '--once']);
   expect(await idOf(home, `Undo: ${answer}`)).not.toBe('');

@@ -247,7 +247,10 @@ describe('send --wait', () => {
       {status: 'waiting', waiting_for: 'approval-1'},
     );
     const waited = await first.sender.ended;
-    expect(waited).toMatchObject({code: 3, stderr: expect.stringContaining('waits for a decision on approval-1')});
+    expect(waited).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('is waiting for your decision on approval-1'),
+    });
     expect(JSON.parse(waited.stdout)).toMatchObject({answer: null, status: 'waiting'});
     const second = await waiting();
     second.session.turn().end('failed', '401');

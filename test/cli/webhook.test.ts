@@ -404,7 +404,7 @@ describe('agentdir webhook', () => {
     // Killed: whoever looks sees that it is gone.
     child.kill('SIGKILL');
     await exited;
-    expect(await status()).toContain('  webhook does not run: agentdir webhook\n');
+    expect(await status()).toContain('  webhook is not running: agentdir webhook\n');
     expect(checkConnectors(home)[0]).toMatchObject({name: 'webhook', state: 'note', hint: 'agentdir webhook'});
     const other = newHome();
     writeFileSync(join(other, 'agentdir.yaml'), 'format: 1\n');

@@ -61,7 +61,7 @@ describe('agentdir workspace', () => {
     );
     expect(await w.git('status', '--porcelain')).toBe('');
     const again = await agentdir(w.home, ['workspace', 'undo', 'coder', 'call_two']);
-    expect(again).toMatchObject({code: 1, stderr: expect.stringContaining('taken back already')});
+    expect(again).toMatchObject({code: 1, stderr: expect.stringContaining('already undone')});
     const {commit} = JSON.parse(first.stdout) as {commit: string};
     expect((await agentdir(w.home, ['workspace', 'undo', 'coder', commit.slice(0, 8)])).code).toBe(0);
     expect(read(w, 'a.txt')).toBe('1\ntwo\n3\n4\nfive by hand\n');
@@ -106,7 +106,7 @@ describe('agentdir workspace', () => {
       /call_one is a call of several sessions: \w{7} of coder-2, \w{7} of coder-1\n.*name the com/s,
     );
     for (const {code, stderr} of [x1, x2]) {
-      expect({code, stderr}).toEqual({code: 1, stderr: expect.stringMatching(/together or not at all: x\d, x\d\n/)});
+      expect({code, stderr}).toEqual({code: 1, stderr: expect.stringMatching(/undone together: x\d, x\d\n/)});
       expect(stderr).toContain(`agentdir workspace undo coder ${both.commit.slice(0, 7)}`);
     }
     expect(diff.stdout).toMatch(/x1\.txt.*x2\.txt/s);
@@ -136,10 +136,10 @@ describe('agentdir workspace', () => {
     await w.call('call_three', () => w.put({'c.txt': 'c\n'}));
     w.put({'c.txt': undefined});
     const nothing = await agentdir(w.home, ['workspace', 'undo', 'coder']);
-    expect(nothing).toMatchObject({code: 0, stdout: 'the files are already as they were before it: call call_three\n'});
-    const [, id] = /to take back the one before it: agentdir workspace undo coder (\w{7})\n/.exec(nothing.stderr) ?? [];
+    expect(nothing).toMatchObject({code: 0, stdout: 'the files are already as before: call call_three\n'});
+    const [, id] = /to undo the one before it: agentdir workspace undo coder (\w{7})\n/.exec(nothing.stderr) ?? [];
     const done = await agentdir(w.home, ['workspace', 'undo', 'coder', id ?? '']);
-    expect(done.stdout).toContain('taken back: call call_two');
+    expect(done.stdout).toContain('undone: call call_two');
   });
 
   it('takes nothing from under a call that runs', async () => {
@@ -152,9 +152,9 @@ describe('agentdir workspace', () => {
     expect(await run()).toMatchObject(refusal);
     expect(await run('call_now')).toMatchObject(refusal);
     expect(read(w, 'early.txt')).toBe('x\n');
-    expect((await run('call_two')).stdout).toContain('taken back: call call_two');
+    expect((await run('call_two')).stdout).toContain('undone: call call_two');
     await commitCall(w, call);
-    expect((await run('call_now')).stdout).toContain('taken back: execute_command `make` (early.txt)');
+    expect((await run('call_now')).stdout).toContain('undone: execute_command `make` (early.txt)');
   });
 
   it('waits for whoever is at work in the workspace', async () => {
@@ -224,7 +224,7 @@ describe('undo is all or nothing', () => {
       spawnSync(process.execPath, args, {uid, gid: uid, cwd: w.home, env: environment, encoding: 'utf8'});
     const refused = run();
     expect(refused.status).toBe(1);
-    expect(refused.stderr).toMatch(/^agentdir: nothing was taken back: EACCES: [^\n]*\n$/);
+    expect(refused.stderr).toMatch(/^agentdir: nothing was undone: EACCES: [^\n]*\n$/);
     expect(readdirSync(w.dir).sort()).toEqual(['.git', 'added.txt', 'deep', 'more', 'ro', 'z.txt']);
     expect([read(w, 'added.txt'), read(w, 'ro/b.txt'), read(w, 'z.txt')]).toEqual(['new\n', 'B\n', 'Z\n']);
     chmodSync(join(w.dir, 'ro'), 0o755);
@@ -251,7 +251,7 @@ describe('undo is all or nothing', () => {
     expect(existsSync(join(w.dir, 'more'))).toBe(false);
     expect(await w.git('status', '--porcelain')).toBe('');
     const again = await agentdir(w.home, ['workspace', 'undo', 'coder', 'call_many']);
-    expect(again.stderr).toContain('is taken back already');
+    expect(again.stderr).toContain('is already undone');
   });
 });
 

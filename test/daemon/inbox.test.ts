@@ -160,7 +160,7 @@ describe('a line of an inbox', () => {
       text => text.includes('line 6 of inbox/bad.jsonl is set aside'),
     );
     const status = await agentdir(house.home, ['status']);
-    expect(status.stdout).toContain('inbox/bad.jsonl: some lines are set aside in inbox/rejected/bad.jsonl');
+    expect(status.stdout).toContain('inbox/bad.jsonl: rejected lines are in inbox/rejected/bad.jsonl');
     // What is read is over and done with: only what was set aside is wrong now.
     const check = await agentdir(house.home, ['check', '--json']);
     expect(check.stdout).not.toContain('"inbox/bad.jsonl"');

@@ -203,7 +203,9 @@ describe('an injected change', () => {
       // The version after it has what was there in truth. If it is a person's, they might have changed it before they went on.
       if (versions[version + 1]?.author === 'Ada')
         expect(notes).toEqual([
-          expect.stringMatching(`^message ${place + 1}: an answer .* was changed by Ada in .* anew$`),
+          expect.stringMatching(
+            `^message ${place + 1}: an answer .* was changed by Ada in .*; the model was asked again$`,
+          ),
         ]);
       else expect(differences[0], `message ${place + 1}`).toMatchObject(expected(house.home, place));
     }
@@ -325,7 +327,7 @@ describe('what was taken out or put in', () => {
     writeFileSync(join(home, path), head + swapped.join(''));
     expect((await replayed(home)).differences).toMatchObject([{kind: 'moved'}]);
     const {stdout} = await agentdir(home, ['replay', 'story']);
-    expect(stdout).toMatch(/the result of call c[01] \(\w+\) stands in another place than it was recorded in/);
+    expect(stdout).toMatch(/the result of call c[01] \(\w+\) is not in its recorded place/);
   });
 
   it('with all that follows is a beginning anew, and no difference', async () => {
@@ -437,7 +439,7 @@ describe('a session', () => {
     ]);
     const {code, stdout} = await agentdir(home, ['replay', 'stor']);
     expect(code).toBe(0);
-    expect(stdout).toContain('its file is not there: replayed as the journal had it last');
+    expect(stdout).toContain('the file is gone: replayed from the last committed version');
     // A copy does not hide a change.
     const at = sessionIn(home, 'sessions/archive.session.yaml').messages.findIndex(({role}) => role === 'tool_result');
     save(home, changed(sessionIn(house.home), at), 'sessions/archive.session.yaml');

@@ -190,7 +190,10 @@ describe('what is ignored', () => {
     await w.call('c1', () => w.put({'.gitignore': '*.log\n', 'a.txt': 'a\n'}));
     await w.call('c2', () => w.put({'a.log': 'x'}));
     const refused = await agentdir(w.home, ['workspace', 'undo', 'coder']);
-    expect(refused).toMatchObject({code: 1, stderr: expect.stringContaining('call c2, left nothing in the history')});
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('call c2, changed nothing that can be undone'),
+    });
     const [, id] = /agentdir workspace undo coder (\w{7})\n/.exec(refused.stderr) ?? [];
     expect(await w.git('log', '-1', '--format=%s', id ?? '')).toBe('call c1\n');
     expect(read(w, 'a.txt')).toBe('a\n');

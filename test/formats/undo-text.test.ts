@@ -139,7 +139,7 @@ const cases: Record<string, Case> = {
     kind: 'session',
     before: 'agent_id: planner-001\nmessages:\n  - role: user\n    content: one\n',
     after: `session_id: s1\nagent_id: planner-001\nmessages:\n  - role: user\n    content: one\n    from: human\n`,
-    gives: {refused: /filled in again/},
+    gives: {refused: /fill in the same fields again/},
   },
   'messages that moved to a segment': {
     kind: 'session',
@@ -184,13 +184,13 @@ const cases: Record<string, Case> = {
     kind: 'tasks',
     before: todo(task('x')),
     after: todo(task('x', '  completed: 2026-11-16T10:00:00Z\n')),
-    gives: {refused: /filled in again/},
+    gives: {refused: /fill in the same fields again/},
   },
   'the time of its start, which the daemon filled in': {
     kind: 'tasks',
     before: todo(task('/')),
     after: todo(task('/', '  started: 2026-11-16T10:00:00Z\n')),
-    gives: {refused: /filled in again/},
+    gives: {refused: /fill in the same fields again/},
   },
   'another time of its end': {
     kind: 'tasks',

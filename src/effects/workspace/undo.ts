@@ -55,7 +55,7 @@ export async function undoCommit(
         outcome = await takeBack(workspace, history, change, notes);
       } catch (error) {
         const told = error instanceof UserError || !(error instanceof Error);
-        thrown = {error: told ? error : new UserError(`nothing was taken back: ${error.message}`)};
+        thrown = {error: told ? error : new UserError(`nothing was undone: ${error.message}`)};
       }
       return {notes: []};
     }),

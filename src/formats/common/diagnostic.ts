@@ -45,7 +45,7 @@ export function refuseErrors(problems: readonly Problem[]): void {
     throw new UserError(
       `a file with errors is not edited: ${wrong.message}`,
       exit.badFile,
-      'mend it first: agentdir check',
+      'fix it first: agentdir check',
     );
 }
 

@@ -119,7 +119,7 @@ function parseWindow(text: string, task: Task, end: number): TaskFile {
 function refuseUnless(holds: boolean, task: Task): void {
   if (!holds)
     throw new UserError(
-      `the lines below "${task.title}" leave no place for this`,
+      `the lines below "${task.title}" have no room for this`,
       4,
       'align its fields and children, in an editor',
     );

@@ -73,7 +73,7 @@ function whyOver(item: ApprovalItem, started: string | undefined): string | unde
   const {outcome, status, task} = item;
   const ran = started ?? fieldOf(task, 'executed_at');
   if (ran !== undefined)
-    return `was approved and has run (${ran}${outcome === undefined ? '' : `: ${outcome}`}): a decision is not taken back after that`;
+    return `was approved and has run (${ran}${outcome === undefined ? '' : `: ${outcome}`}): a decision cannot be undone after that`;
   if (outcome !== undefined) return `is over: ${outcome}`;
   if (status !== undefined && status !== 'pending' && status !== 'approved')
     return `is ${status}, and its agent was told so: to have it asked again, tell the agent (agentdir send)`;

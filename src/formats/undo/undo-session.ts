@@ -127,8 +127,8 @@ function keepHeader(session: Session, was: SessionHeader, is: SessionHeader, sta
 }
 
 const HEADER_WORDS: Record<(typeof OWN_KEYS)[number], string> = {
-  session_id: 'what the daemon filled in would be filled in again',
-  created: 'what the daemon filled in would be filled in again',
+  session_id: 'the daemon would fill in the same fields again',
+  created: 'the daemon would fill in the same fields again',
   updated: '',
   tainted: 'that text from outside was read is kept, for good',
   segments: 'messages that moved to the archive stay there: the session is the same with and without it',
@@ -143,7 +143,7 @@ function keepInMessage(session: Session, index: number, is: Message, stays: Set<
   const own = session.messages[index] as Message;
   const filled = (['timestamp', 'from'] as const).filter(key => own[key] === undefined && is[key] !== undefined);
   if (filled.length > 0) {
-    stays.add('what the daemon filled in would be filled in again');
+    stays.add('the daemon would fill in the same fields again');
     result = setKeysInMessage(result, index, [], Object.fromEntries(filled.map(key => [key, is[key]])));
   }
   for (const call of is.tool_calls ?? []) {

@@ -15,7 +15,7 @@ export interface TasksUndo {
   stays: readonly string[];
 }
 
-const FILLED_IN = 'what the daemon filled in would be filled in again';
+const FILLED_IN = 'the daemon would fill in the same fields again';
 
 /** Field with the time of a state; filled in if missing. */
 const TIMES = new Map([

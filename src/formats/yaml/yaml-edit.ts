@@ -19,7 +19,7 @@ export type YamlEdit =
 export function editYaml(text: string, edit: YamlEdit): string {
   const source = readYaml(text);
   if (source.problems.length > 0)
-    throw new UserError('a file with errors is not edited', 4, 'mend it first: agentdir check');
+    throw new UserError('a file with errors is not edited', 4, 'fix it first: agentdir check');
   const expected = intended(readYaml(withFinalNewline(text)).value, edit);
   for (const cautious of [false, true]) {
     const edited = splice(

@@ -154,7 +154,7 @@ function hintFor({code, message}: SyntaxError): string {
   if (end !== undefined) return `add the missing ${end}, or put quotes around a text that begins with a bracket`;
   if (message.endsWith('without - indicator'))
     return 'align the line with the keys of the item above it, or begin it with - to make a new one';
-  return hints[code] ?? 'mend the YAML here';
+  return hints[code] ?? 'fix the YAML here';
 }
 
 /** Node at `path` and, in a map, its key. Undefined if the path leads nowhere. */

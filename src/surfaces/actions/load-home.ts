@@ -14,7 +14,6 @@ interface HomeTexts {
   unread: Problem[];
 }
 
-/** How far it is: so many files of so many. */
 export type LoadProgress = (done: number, total: number) => void;
 
 /** Read all files of a home, or of some of its folders, as they are on disk now. */
@@ -23,7 +22,7 @@ function readHome(dir: string, folders?: readonly string[]): HomeTexts {
   const {paths, problems: unread} = listHome(nodeDisk(dir), folders);
   for (const path of paths) {
     const read = readHomeFile(nodeDisk(dir), path);
-    // Of an inbox, lines that are read are over and done with: what was wrong with them is set aside.
+    // Check only unread lines of an inbox.
     if (read?.bytes && kindOf(path) === 'inbox') texts.set(path, unreadText(dir, path, read.bytes));
     else if (read && 'text' in read) texts.set(path, read.text);
     else if (read) unread.push(read.problem);
@@ -31,14 +30,14 @@ function readHome(dir: string, folders?: readonly string[]): HomeTexts {
   return {texts, unread};
 }
 
-/** The lines that are not read yet, at their places. */
+/** Blanks out the lines that are already read. */
 function unreadText(dir: string, path: string, bytes: Buffer): string {
   const {lines, unread} = inboxState(dir, path) ?? {lines: 0, unread: bytes.length};
   if (unread >= bytes.length) return bytes.toString();
   return '\n'.repeat(lines) + bytes.subarray(bytes.length - unread).toString();
 }
 
-/** The same, checked: only the facts of each file are kept. Of some folders, what others say is not known. */
+/** Loads and checks the home; keeps only facts of each file. */
 export function indexHome(
   dir: string,
   progress: LoadProgress = () => {},
@@ -62,7 +61,7 @@ export interface LoadedHome {
   texts: ReadonlyMap<string, string>;
 }
 
-/** The same, parsed: those in some folders, whose checks must not look at others. */
+/** Loads and parses some folders. */
 export function loadHome(dir: string, folders?: readonly string[]): LoadedHome {
   const {texts, unread} = readHome(dir, folders);
   const wanted = [...texts].filter(([path]) => !folders || path.includes('/'));

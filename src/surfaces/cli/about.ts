@@ -1,24 +1,26 @@
 import type {Command} from 'commander';
 
-/** What a name on the command line is a name of: what a shell offers there. */
+/** The kind of a name on the command line, for completions. */
 export type NameOf = 'agent' | 'assignee' | 'session' | 'task' | 'approval' | 'any' | 'file' | 'dir';
 
-/** What help, the manual, completions and tests know of a command beyond its arguments and options. */
+/** More about a command, for help, manual, completions and tests. */
 export interface About {
-  /** What to type, and what it does. */
   examples: readonly (readonly [line: string, what: string])[];
-  /** What exit codes mean here; 0 is done, and 2 wrong usage or no home, for all. */
+  /** Exit codes other than 0 (done) and 2 (wrong usage or no home). */
   exits?: Partial<Record<1 | 3 | 4 | 5, string>>;
-  /** With --json: one value on stdout, a value a line, or why there is none. A command of commands has none of its own. */
+  /** Output with --json. Commands with subcommands have none. */
   json?: 'value' | 'lines' | 'value, or lines with -f' | {none: string};
-  /** By argument or option, where the name alone does not say it. */
+  /** By argument or option, if the name is not enough. */
   names?: Record<string, NameOf>;
 }
 
 const known = new WeakMap<Command, About>();
 
+/** The description defaults to the summary, as a sentence. */
 export function about(command: Command, given: About): Command {
   known.set(command, given);
+  const summary = command.summary();
+  if (command.description() === '') command.description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`);
   return command.addHelpText('after', () => `\n${helpOf(given)}`);
 }
 
@@ -26,15 +28,14 @@ export function aboutOf(command: Command): About | undefined {
   return known.get(command);
 }
 
-/** Other than 0. */
 export function exitWords({exits = {}}: About): string[] {
   return [...Object.entries(exits).map(([code, what]) => `${code} ${what}`), '2 wrong usage or no home'].sort();
 }
 
 export function jsonWords({json}: About): string | undefined {
   if (json === 'value') return 'one value';
-  if (json === 'value, or lines with -f') return 'one value; with -f one a line, as things happen';
-  if (json === 'lines') return 'one value a line, as things happen';
+  if (json === 'value, or lines with -f') return 'one value; with -f one per line';
+  if (json === 'lines') return 'one value per line';
   return json && `none: ${json.none}`;
 }
 
@@ -46,6 +47,6 @@ function helpOf(given: About): string {
     ...examples,
     ...(json === undefined
       ? []
-      : ['', `With --json: ${json}`, 'Exit codes, where not 0:', ...exitWords(given).map(each => `  ${each}`)]),
+      : ['', `With --json: ${json}`, 'Exit codes other than 0:', ...exitWords(given).map(each => `  ${each}`)]),
   ].join('\n');
 }

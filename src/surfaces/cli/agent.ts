@@ -17,7 +17,6 @@ interface Agent {
   problems: Problem[];
 }
 
-/** The agents of a home: a table, or everything about one. */
 export function agentCommand({home: dir, name, json}: {home: string; name: string | undefined; json: boolean}): number {
   const {home, texts} = loadHome(dir, ['templates', 'workflows']);
   const problems = checkHome(home);
@@ -41,7 +40,7 @@ export function agentCommand({home: dir, name, json}: {home: string; name: strin
     throw new UserError(
       one ? `"${name}" could be ${partial.map(a => a.name).join(', ')}` : `no agent "${name}"`,
       exit.usage,
-      near ? `did you mean ${near}?` : 'see the list: agentdir agent',
+      near ? `did you mean ${near}?` : 'see agentdir agent',
     );
   }
   if (json) printJson(toJson(one));

@@ -4,17 +4,17 @@ import type {LiveEvent} from '../../home/live.ts';
 import {note, shortCall} from '../terminal/output.ts';
 import {textWidth} from '../terminal/table.ts';
 
-/** Where an answer is shown: word by word as it comes, or only once it is known. */
+/** Shows an answer, streamed or complete. */
 export interface AnswerScreen {
-  /** `answers`: how many the session file has, up to the last that was given. */
+  /** `answers`: the number of answers in the session file so far. */
   live: (event: LiveEvent, answers: number) => void;
-  /** A reply as it stands in the session file; each is given once. */
+  /** Called once for each reply in the session file. */
   reply: (message: Message) => void;
-  /** All replies were given; the last one may be the answer. */
+  /** Called after the last reply. */
   finish: (answer: string | undefined) => void;
 }
 
-/** Exactly the answer, once, on stdout; calls on stderr. For whoever reads it by program. */
+/** For programs: only the answer on stdout, calls on stderr. */
 export function plainScreen(write: (text: string) => void): AnswerScreen {
   return {
     live: event => {
@@ -29,24 +29,23 @@ export function plainScreen(write: (text: string) => void): AnswerScreen {
 
 export interface Terminal {
   write: (text: string) => void;
-  /** Undefined: no terminal, what is written cannot be taken back. */
+  /** Undefined without a terminal: text cannot be erased. */
   size: () => {columns: number; rows: number} | undefined;
 }
 
 /**
- * Word by word. The session file has the last word: live text only comes before it. What the file does not confirm (the
- * turn was dropped, or the connection broke) is taken back; what the live output lacks is added.
+ * Streams the answer. The session file is authoritative: live text that it does not confirm (a dropped turn, a broken
+ * connection) is erased, and missing text is added.
  */
 export function streamingScreen(terminal: Terminal): AnswerScreen {
   let turn: string | undefined;
   let shown = '';
-  /** Half of a character that came in two parts. */
+  /** The first half of a split surrogate pair. */
   let half = '';
-  /** Whether the turn has ended; the next may begin before the file has it. */
+  /** Whether the turn has ended; the next may start before the file is written. */
   let ended = false;
-  /** Texts of turns that have ended, which the file does not have yet. */
+  /** Texts of ended turns that are not in the file yet. */
   let unconfirmed: string[] = [];
-  /** Of the turn, for when the next begins before the file has them. */
   let calls: {name: string; args: string}[] = [];
 
   const visible = (text: string) => (terminal.size() ? makeVisible(text, false) : text);
@@ -69,7 +68,7 @@ export function streamingScreen(terminal: Terminal): AnswerScreen {
     if (erased !== undefined) terminal.write(erased);
     else if (shown !== '') {
       terminal.write(shown.endsWith('\n') ? '' : '\n');
-      note('(the text above was taken back)');
+      note('(the text above was withdrawn)');
     }
     shown = '';
     half = '';
@@ -84,7 +83,7 @@ export function streamingScreen(terminal: Terminal): AnswerScreen {
           for (const {name, args} of calls) tellCall(name, args);
         } else takeBack();
         calls = [];
-        // One with fewer is answered already; before one with more comes something that was not shown yet.
+        // Skip turns that are already answered; show missing replies first.
         turn = event.after?.answers === answers + unconfirmed.length ? event.turn : undefined;
       } else if (event.turn !== turn) return;
       else if (event.event === 'text') add(event.text);
@@ -104,7 +103,7 @@ export function streamingScreen(terminal: Terminal): AnswerScreen {
       const before = unconfirmed.shift();
       if (before !== undefined && before === content) return;
       if (before !== undefined) {
-        note('(the text above was taken back)');
+        note('(the text above was withdrawn)');
         unconfirmed = [];
         takeBack();
       }
@@ -120,7 +119,7 @@ export function streamingScreen(terminal: Terminal): AnswerScreen {
   };
 }
 
-/** What removes this text from a terminal, if it is still on the screen and nothing stands behind it. */
+/** Escape codes that erase this text, if it is still on the screen. */
 function erase(text: string, size: {columns: number; rows: number} | undefined): string | undefined {
   if (text === '') return '';
   if (!size) return undefined;
@@ -129,7 +128,7 @@ function erase(text: string, size: {columns: number; rows: number} | undefined):
   return `\r${above > 0 ? `\u001b[${above}A` : ''}\u001b[J`;
 }
 
-/** How many rows of a terminal a line takes: a wide character never stands in the last column. */
+/** Rows that a line takes; a wide character never fits the last column. */
 function rowsOf(line: string, columns: number): number {
   let rows = 1;
   let column = 0;

@@ -1,16 +1,16 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
 import type {CommandContext} from './command-context.ts';
-import {wholeNumber} from './number-argument.ts';
+import {wholeNumber} from './option-values.ts';
 
 /** approvals, approve, reject. */
 export function addApprovalCommands(program: Command, {home, json, finish}: CommandContext): void {
   about(
     program
       .command('approvals [id]')
-      .summary('what waits for your decision')
-      .description('What waits for your decision, oldest first, or all about one request.')
-      .option('--all', 'decided ones too, with what became of them')
+      .summary('list requests for approval')
+      .description('List pending requests, oldest first, or show one in full.')
+      .option('--all', 'include decided requests, with their outcome')
       .action(async (id: string | undefined, options: {all?: boolean}) =>
         finish(
           (await import('./approvals.ts')).approvalsCommand({
@@ -23,12 +23,12 @@ export function addApprovalCommands(program: Command, {home, json, finish}: Comm
       ),
     {
       examples: [
-        ['agentdir approvals', 'all that waits'],
-        ['agentdir approvals 8228 | less -R', 'all there is to know about one'],
-        ['agentdir approvals --all', 'with those decided'],
+        ['agentdir approvals', 'all pending requests'],
+        ['agentdir approvals 8228 | less -R', 'one request in full'],
+        ['agentdir approvals --all', 'include decided requests'],
         ["agentdir approvals --json | jq -r '.[].id'", 'their ids'],
       ],
-      exits: {3: 'something waits', 4: 'the queue has errors'},
+      exits: {3: 'a request is pending', 4: 'the queue has errors'},
       json: 'value',
       names: {id: 'approval'},
     },
@@ -36,15 +36,20 @@ export function addApprovalCommands(program: Command, {home, json, finish}: Comm
   about(
     program
       .command('approve [ids...]')
-      .summary('say yes; without an id, one request after the other')
-      .description('Say yes, by any unique part of an id; without one, shows one request after the other and asks.')
-      .option('--edit', 'change the command or text in your editor first; what you leave there is what runs')
-      .option('--always', 'also add the narrowest rule that would have allowed it')
-      .option('--answer <text>', 'to a question')
-      .option('--sign', 'prove that it was you, with ssh-keygen')
-      .option('--key <file>', 'with --sign: this key (default: the one git signs with, else the only one in ~/.ssh)')
-      .option('--wait', 'until it has run')
-      .option('--timeout <seconds>', 'with --wait: no longer than that', wholeNumber)
+      .summary('approve requests')
+      .description(
+        'Approve requests, by any unique part of their id. Without an id, show each pending request and ask.',
+      )
+      .option('--edit', 'edit the command or text first; your version runs')
+      .option('--always', 'also add the narrowest rule that allows it')
+      .option('--answer <text>', 'answer a question')
+      .option('--sign', 'sign the approval with ssh-keygen')
+      .option(
+        '--key <file>',
+        'with --sign: use this key (default: the signing key of git, else the only key in ~/.ssh)',
+      )
+      .option('--wait', 'wait until it has run')
+      .option('--timeout <seconds>', 'with --wait: give up after this time', wholeNumber)
       .action(async (ids: string[], options: ApproveFlags) =>
         finish(
           await (await import('./approve.ts')).approveCommand({
@@ -62,16 +67,16 @@ export function addApprovalCommands(program: Command, {home, json, finish}: Comm
       ),
     {
       examples: [
-        ['agentdir approve', 'one after the other; it asks'],
-        ['agentdir approve 8228 77aa --wait', 'both, or none if one is unknown; until they have run'],
-        ['agentdir approve 8228 --edit', 'run something else instead'],
+        ['agentdir approve', 'ask about each pending request'],
+        ['agentdir approve 8228 77aa --wait', 'both, or none if an id is unknown; until they have run'],
+        ['agentdir approve 8228 --edit', 'edit the command first'],
         ['agentdir approve 5f01 --answer "the blue one"', 'answer a question'],
       ],
       exits: {
-        1: 'it could not be written; with --wait, it failed',
-        3: 'you left, by q or Ctrl-C or after skipping: something still waits',
+        1: 'the decision could not be written; with --wait, the command failed',
+        3: 'you quit or skipped: a request is still pending',
         4: 'the queue has errors',
-        5: 'with --wait, no daemon runs',
+        5: 'with --wait, no daemon is running',
       },
       json: 'value',
       names: {ids: 'approval'},
@@ -80,11 +85,11 @@ export function addApprovalCommands(program: Command, {home, json, finish}: Comm
   about(
     program
       .command('reject <ids...>')
-      .summary('say no; the agent is told why')
-      .description('Say no, by any unique part of an id; the agent is told why.')
-      .option('--reason <text>', 'why; on a terminal you are asked for it')
-      .option('--wait', 'until that is recorded')
-      .option('--timeout <seconds>', 'with --wait: no longer than that', wholeNumber)
+      .summary('reject requests')
+      .description('Reject requests, by any unique part of their id. The agent gets the reason.')
+      .option('--reason <text>', 'the reason; on a terminal you are asked for it')
+      .option('--wait', 'wait until the daemon has recorded it')
+      .option('--timeout <seconds>', 'with --wait: give up after this time', wholeNumber)
       .action(async (ids: string[], options: WaitFlags & {reason?: string}) =>
         finish(
           await (await import('./reject.ts')).rejectCommand({
@@ -98,14 +103,14 @@ export function addApprovalCommands(program: Command, {home, json, finish}: Comm
       ),
     {
       examples: [
-        ['agentdir reject 8228 --reason "not on a Friday"', 'the agent reads the reason'],
-        ['agentdir reject 8228 77aa --wait', 'both; returns when the daemon has recorded it'],
+        ['agentdir reject 8228 --reason "not on a Friday"', 'the agent gets the reason'],
+        ['agentdir reject 8228 77aa --wait', 'both; wait until the daemon has recorded it'],
       ],
       exits: {
-        1: 'it could not be written',
-        3: 'you left by Ctrl-C when asked why: it still waits',
+        1: 'the decision could not be written',
+        3: 'you pressed Ctrl-C: the request is still pending',
         4: 'the queue has errors',
-        5: 'with --wait, no daemon runs',
+        5: 'with --wait, no daemon is running',
       },
       json: 'value',
       names: {ids: 'approval'},

@@ -14,8 +14,8 @@ export function paintRisk(risk: string): string {
 }
 
 /**
- * All that a person needs to decide, for a terminal of this width. What an agent may have written stands behind a bar, on
- * every line, so that it cannot be taken for anything else; nothing in it is hidden.
+ * Everything needed for a decision, for a terminal of this width. Text by an agent has a bar on every line, so that it
+ * cannot pretend to be anything else; nothing is hidden.
  */
 export function approvalPage(request: Request, page: ApprovalPage | undefined, width: number): string {
   const {id, task, agent} = request;
@@ -37,7 +37,7 @@ export function approvalPage(request: Request, page: ApprovalPage | undefined, w
   return lines.join('\n');
 }
 
-/** The command, where the page does not simply show what was asked and runs. */
+/** The command, if it was changed. */
 function changeLines(request: Request, page: ApprovalPage | undefined, width: number): string[] {
   const now = commandNow(request, page);
   const shown = page?.file.action.command;
@@ -47,20 +47,14 @@ function changeLines(request: Request, page: ApprovalPage | undefined, width: nu
     return [
       ...told('The queue and the page have different texts. In the queue:', now.queue),
       ...told('On the page:', now.page),
-      ...wrapped(
-        colors.yellow,
-        now.certain ? 'Nothing runs until both are the same.' : 'The one that was changed is what runs.',
-        width,
-      ),
+      ...wrapped(colors.yellow, now.certain ? 'Nothing runs until both are the same.' : 'The changed one runs.', width),
     ];
   const where = {queue: 'in the queue', page: 'on the page', both: 'in the queue and on the page'};
-  if (now.changed !== undefined) return told(`Command, as changed ${where[now.changed]}; this is what runs:`, now.text);
-  return makeVisible(now.text) === shown
-    ? []
-    : told('Command, as it stands in the queue; this is what runs:', now.text);
+  if (now.changed !== undefined) return told(`Command, as changed ${where[now.changed]}; this runs:`, now.text);
+  return makeVisible(now.text) === shown ? [] : told('Command, as in the queue; this runs:', now.text);
 }
 
-/** The page up to `## Review`, where nothing is to be read yet, without its title; ids and digests come last. */
+/** The page without title and `## Review`; ids and digests come last. */
 function pageLines(text: string, width: number): string[] {
   const end = text.lastIndexOf('\n## Review');
   const whole = text.slice(0, end === -1 ? text.length : end);
@@ -87,10 +81,10 @@ function markdownLines(text: string, width: number): string[] {
   return out;
 }
 
-/** So many lines of a command stand beside the question. */
+/** Lines of the command that are repeated at the prompt. */
 const MOST_LINES = 6;
 
-/** What would run and where, once more, right above the question; nothing of what is no command. */
+/** Repeats the command right above the prompt. */
 export function whatRuns(request: Request, page: ApprovalPage | undefined, width: number): string[] {
   const now = commandNow(request, page);
   if (now === undefined) return [];
@@ -100,14 +94,12 @@ export function whatRuns(request: Request, page: ApprovalPage | undefined, width
   const host = fieldOf(request.task, 'where') === 'host';
   return [
     ...lines.slice(0, MOST_LINES),
-    ...(lines.length > MOST_LINES
-      ? [colors.yellow(`… and ${lines.length - MOST_LINES} more lines; all of it is above`)]
-      : []),
+    ...(lines.length > MOST_LINES ? [colors.yellow(`… and ${lines.length - MOST_LINES} more lines; see above`)] : []),
     ...(runs === undefined ? [] : wrapped(host ? colors.yellow : String, visibleLine(runs), width)),
   ];
 }
 
-/** Headings and labels without the marks of Markdown. */
+/** Strips Markdown from headings and labels. */
 function plainWords(line: string): string {
   return line.replace(/^#+ /, '').replace(/^\*\*([A-Za-z ]+):\*\*/, '$1:');
 }
@@ -126,7 +118,7 @@ const SHOWN_ABOVE = new Set(['id', 'type', 'agent', 'created', 'risk', 'taint'])
 const SHOWN_BELOW =
   /^(?:status|approved_|rejected_|rejection_|executed_at|outcome|signature|edited$|answer|always|rule)/;
 
-/** A request without a page: what its item says. */
+/** A request without a page, from its item. */
 function itemLines({task}: Request, width: number): string[] {
   return task.fields
     .filter(({key}) => !SHOWN_ABOVE.has(key) && !SHOWN_BELOW.test(key))
@@ -140,7 +132,7 @@ function decisionLines({task}: Request, width: number): string[] {
   );
 }
 
-/** Text of an agent. A terminal that broke its lines would leave out the bar. */
+/** Text of an agent, wrapped here so that every line has the bar. */
 function barred(text: string, width: number, paint: (text: string) => string = String): string[] {
   const bar = colors.dim('│ ');
   return makeVisible(text)
@@ -156,7 +148,6 @@ function wrapped(paint: (text: string) => string, line: string, width: number): 
   return breakAt(untabbed(line), width, true).map(part => (part === '' ? part : paint(part)));
 }
 
-/** Columns of the terminal; where there is none, lines stay whole. */
 export function pageWidth(): number {
   return process.stdout.isTTY ? Math.max(20, process.stdout.columns || 80) : Number.POSITIVE_INFINITY;
 }

@@ -15,12 +15,10 @@ import {ago, spell} from './short-text.ts';
 export interface ApprovalsOptions {
   home: string;
   id: string | undefined;
-  /** Decided ones too. */
   all: boolean;
   json: boolean;
 }
 
-/** What waits for a decision, oldest first; or all about one request. */
 export function approvalsCommand({home, id, all, json}: ApprovalsOptions): number {
   if (id !== undefined) return showOne(home, id, json);
   const queue = readQueue(home);
@@ -32,11 +30,11 @@ export function approvalsCommand({home, id, all, json}: ApprovalsOptions): numbe
   else {
     printRows(rows, waiting, all);
     const late = known.filter(({state, recorded}) => state !== 'pending' && !recorded).length;
-    if (late > 0) print(colors.yellow(`${late} decided and not taken in yet; why, if it lasts: agentdir status`));
+    if (late > 0) print(colors.yellow(`${late} decided but not processed yet; if that lasts, see agentdir status`));
   }
   if (!hasErrors(queue.problems)) return waiting > 0 ? exit.waiting : exit.done;
   const {message, hint} = fileError(APPROVALS_FILE, queue.problems);
-  complain(`${message}; until it is mended nothing in it counts`, hint);
+  complain(`${message}; no decision in it counts until you fix it`, hint);
   return exit.badFile;
 }
 
@@ -48,7 +46,7 @@ function showOne(home: string, wanted: string, json: boolean): number {
   else printWhole(approvalPage(request, page, pageWidth()));
   if (page?.path === pendingPath(request.id) && hasErrors(page.file.problems)) {
     const {message, hint} = fileError(page.path, page.file.problems);
-    complain(`${message}; until it is mended nothing on it counts`, hint);
+    complain(`${message}; no decision on it counts until you fix it`, hint);
     return exit.badFile;
   }
   return row.state === 'pending' ? exit.waiting : exit.done;
@@ -59,11 +57,11 @@ function printRows(rows: readonly ApprovalRow[], waiting: number, all: boolean):
   if (waiting === 0) print('nothing waits for you');
   else
     print(
-      `${plural(waiting, 'request')}; ${colors.dim('look: agentdir approvals ID; decide: agentdir approve, agentdir reject')}`,
+      `${plural(waiting, 'request')}; ${colors.dim('details: agentdir approvals ID; decide: agentdir approve, agentdir reject')}`,
     );
 }
 
-/** No more of it is ever shown in a line. */
+/** On one line, cut to 500 characters. */
 const line = (text: string | null) =>
   visibleLine(
     (text ?? '')
@@ -111,13 +109,13 @@ function historyTable(rows: readonly ApprovalRow[]): string {
     line(row.by).replace(/ <.*/, ''),
     `${became(row)}${line(row.title.replace(/^Approve /, ''))}`,
   ]);
-  const head = ['Id', 'Age', 'Agent', 'Risk', 'State', 'By', 'What became of it'];
+  const head = ['Id', 'Age', 'Agent', 'Risk', 'State', 'By', 'Outcome'];
   const render = (text: string, column: number) =>
     column === 3 ? paintRisk(text) : column === 4 ? (painted[text] ?? colors.dim)(text) : text;
   return fitTable(head, cells, screenWidth(), {render, spare: [1, 3, 5], whole: [0]});
 }
 
 function became({state, recorded, outcome, reason}: ApprovalRow): string {
-  const words = outcome ?? reason ?? (recorded || state === 'pending' ? '' : 'not taken in yet');
+  const words = outcome ?? reason ?? (recorded || state === 'pending' ? '' : 'not processed yet');
   return words === '' ? '' : `${line(words)} · `;
 }

@@ -14,7 +14,7 @@ import {askKey, leftError, onTerminal} from './keys.ts';
 import {type DecisionReport, noteReplaced} from './report-decisions.ts';
 
 export interface ApproveOptions extends DecisionReport {
-  /** None: one after the other is shown. */
+  /** Empty: show each pending request. */
   ids: readonly string[];
   edit: boolean;
   always: boolean;
@@ -23,7 +23,7 @@ export interface ApproveOptions extends DecisionReport {
   answer: string | undefined;
 }
 
-/** Ask for whatever is missing, sign if that is wanted, and write it. */
+/** Asks for missing answers, signs if wanted, and writes the decisions. */
 export async function approveRequests(options: ApproveOptions, requests: readonly Request[]): Promise<Request[]> {
   const {home, always} = options;
   const why = requests.every(isBudget) ? undefined : await unsigned(home, options.sign);
@@ -51,10 +51,10 @@ async function answerTo({home, json, answer}: ApproveOptions, request: Request):
   return !json && onTerminal() ? askAnswer(home, request) : undefined;
 }
 
-/** Undefined: it is to be approved as it is. */
+/** Undefined to approve it unchanged. */
 async function editOne(home: string, request: Request): Promise<Edited | undefined> {
   const from = editable(home, request);
-  if (!from) throw new UserError(`there is nothing to edit about ${request.id}`, exit.usage, 'leave --edit out');
+  if (!from) throw new UserError(`${request.id} has no text to edit`, exit.usage, 'omit --edit');
   const name = from.label === 'Command' ? 'command.sh' : `${from.label.toLowerCase().replaceAll(' ', '-')}.txt`;
   const edited = takeBack(home, request, from, inEditor(shownIn(from), name));
   if (edited) {
@@ -62,21 +62,20 @@ async function editOne(home: string, request: Request): Promise<Edited | undefin
       (await import('../actions/decide/refuse-denied.ts')).refuseDenied(home, request, edited.text);
     return edited;
   }
-  const yes = onTerminal() ? await askKey(`${request.id} is unchanged. Approve it as it is? [y]es, [n]o `) : 'n';
+  const yes = onTerminal() ? await askKey(`You did not change ${request.id}. Approve it? [y]es, [n]o `) : 'n';
   if (yes === undefined) throw leftError();
   if (/^y(?:es)?$/i.test(yes)) return undefined;
   throw new UserError(
     `${request.id} is unchanged; nothing was written`,
     exit.failed,
-    'to approve it as it is, leave --edit out',
+    'to approve it unchanged, omit --edit',
   );
 }
 
-/** Where signatures are required, a yes without one would not be taken. In words, if this is one. */
+/** Explains that a signature is required, if so. */
 export async function unsigned(home: string, sign: boolean): Promise<string | undefined> {
   const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
-  // Whatever reads settings is loaded where they say something of this.
   if (sign || !read || !('text' in read) || !read.text.includes('signers')) return undefined;
   const signers = (await import('../actions/decide/signing.ts')).signersOf(home);
-  return signers ? `agentdir.yaml has "signers: ${signers}": a yes without a signature is not taken` : undefined;
+  return signers ? `agentdir.yaml has "signers: ${signers}": approvals must be signed` : undefined;
 }

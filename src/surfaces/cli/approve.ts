@@ -7,16 +7,11 @@ import {onTerminal} from './keys.ts';
 import {knownNames} from './known-names.ts';
 import {reportDecisions} from './report-decisions.ts';
 
-/** Say yes, to one or several; to all or none of those named. */
 export async function approveCommand(options: ApproveOptions): Promise<number> {
   const {home, ids, json, sign} = options;
   if (ids.length === 0) {
     if (json || !onTerminal())
-      throw new UserError(
-        'which one?',
-        exit.usage,
-        `agentdir approve ${firstWaiting(home)}; what waits: agentdir approvals`,
-      );
+      throw new UserError('which one?', exit.usage, `agentdir approve ${firstWaiting(home)}; see agentdir approvals`);
     return (await import('./ask-each.ts')).askEach(options);
   }
   const requests = findRequests(home, ids);
@@ -33,7 +28,7 @@ export async function approveCommand(options: ApproveOptions): Promise<number> {
   const more = sign || options.answer !== undefined;
   for (const request of requests) refuseDecided(home, request, 'approved', more);
   if (options.answer !== undefined && !(requests.length === 1 && requests.every(isQuestion)))
-    throw new UserError('--answer is for one question', exit.usage, 'what waits: agentdir approvals');
+    throw new UserError('--answer is for one question', exit.usage, 'see agentdir approvals');
   return reportDecisions(await approveRequests(options, requests), options);
 }
 

@@ -5,7 +5,7 @@ import type {Request} from '../actions/decide/queue.ts';
 import {colors, print} from '../terminal/output.ts';
 import {askLine, leftError} from './keys.ts';
 
-/** What a question offers to choose from: the lines under `Options` of its page. */
+/** The suggested answers of a question. */
 function optionsOf(home: string, {id, task}: Request): string[] {
   const text = pendingPage(home, id)?.file.action.options ?? fieldOf(task, 'options') ?? '';
   return text
@@ -24,12 +24,12 @@ export async function askAnswer(home: string, request: Request): Promise<string>
   return chosen(options, answer);
 }
 
-/** An answer that was given with the command: by number, as on the terminal. */
+/** An answer from `--answer`, which may be a number. */
 export function answerGiven(home: string, request: Request, answer: string): string {
   return chosen(optionsOf(home, request), answer.trim());
 }
 
-/** A number is that of an option, unless it is one. */
+/** Replaces a number by its option, unless the number itself is an option. */
 function chosen(options: readonly string[], answer: string): string {
   return /^\d+$/.test(answer) && !options.includes(answer) ? (options[Number(answer) - 1] ?? answer) : answer;
 }

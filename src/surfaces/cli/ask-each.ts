@@ -14,12 +14,12 @@ import {reportDecision} from './report-decisions.ts';
 
 type Action = 'approve' | 'always' | 'reject' | 'edit' | 'skip' | 'quit';
 
-/** A word, or its key; the case of a key counts. */
+/** Keys are case-sensitive. */
 const KEYS: Record<string, Action> = {a: 'approve', A: 'always', r: 'reject', e: 'edit', s: 'skip', q: 'quit'};
 
 /**
- * One request after the other, oldest first, those that come meanwhile included, until none is left or the person leaves.
- * Each is written as soon as it is decided.
+ * Asks about each request, oldest first, including new ones, until none is left or the person quits. Writes each
+ * decision at once.
  */
 export async function askEach(options: ApproveOptions): Promise<number> {
   const {home} = options;
@@ -32,7 +32,7 @@ export async function askEach(options: ApproveOptions): Promise<number> {
     print(`\n${colors.dim('─'.repeat(Math.min(pageWidth(), 72)))}`);
     const page = anyPage(home, request.id);
     printWhole(approvalPage(request, page, pageWidth()));
-    if (others.length > 0) print(colors.dim(`\n${others.length} more after this`));
+    if (others.length > 0) print(colors.dim(`\n${others.length} more after this one`));
     const again = whatRuns(request, page, pageWidth());
     if (again.length > 0) print(`\n${again.join('\n')}`);
     const action = await askAction(home, request);
@@ -43,7 +43,7 @@ export async function askEach(options: ApproveOptions): Promise<number> {
 }
 
 function tellLeft({length}: readonly Request[]): number {
-  print(length > 0 ? `${plural(length, 'request')} left for later` : 'nothing waits for you');
+  print(length > 0 ? `${plural(length, 'request')} skipped` : 'nothing waits for you');
   return length > 0 ? exit.waiting : exit.done;
 }
 
@@ -63,11 +63,11 @@ async function askAction(home: string, request: Request): Promise<Action> {
     const action = KEYS[word] ?? Object.values(KEYS).find(name => name === word.toLowerCase());
     if (action) return action;
     if (question && word.toLowerCase() === 'answer') return 'approve';
-    print(`"${word.slice(0, 20)}" is none of these`);
+    print(`"${word.slice(0, 20)}" is not one of these`);
   }
 }
 
-/** False: the person wants to leave. What cannot be written is told, and the request comes again. */
+/** False if the person quits. Reports write errors and asks again. */
 async function act(options: ApproveOptions, request: Request, action: Action): Promise<boolean> {
   try {
     let decided: Request[];

@@ -19,7 +19,7 @@ export interface BackgroundOptions {
   json: boolean;
 }
 
-/** Start a daemon that outlives this command, and wait until it serves. */
+/** Starts a background daemon and waits until it is ready. */
 export async function startInBackground({home, program, json}: BackgroundOptions): Promise<number> {
   refuseSecond(home);
   const log = logPath(home);
@@ -43,20 +43,20 @@ export async function startInBackground({home, program, json}: BackgroundOptions
   if (code !== undefined || !served)
     throw new UserError(
       served
-        ? `the daemon ended at once (${code ?? 'killed'}): ${lastLine(log)}`
-        : `the daemon does not serve yet, process ${child.pid}`,
+        ? `the daemon exited immediately (${code ?? 'killed'}): ${lastLine(log)}`
+        : `the daemon is not ready yet: process ${child.pid}`,
       code === exit.daemon ? exit.daemon : exit.failed,
-      `its log: ${relative(process.cwd(), log) || log}`,
+      `log: ${relative(process.cwd(), log) || log}`,
     );
   if (json) printJson({running: true, pid: child.pid, log});
   else
     print(
-      `${colors.green('serving')} ${home} in the background: process ${child.pid}\n  log: ${log}\n  look: agentdir status; stop: agentdir stop`,
+      `${colors.green('serving')} ${home} in the background: process ${child.pid}\n  log: ${log}\n  status: agentdir status; stop: agentdir stop`,
     );
   return exit.done;
 }
 
-/** Ask the daemon to stop, and say so only when it is gone. */
+/** Stops the daemon and waits until it has exited. */
 export async function stopDaemon({home, json}: {home: string; json: boolean}): Promise<number> {
   const holder = daemonOf(nodeDisk(home));
   if (!holder) throw new UserError(`no daemon serves ${home}`, exit.daemon, 'start one: agentdir start --background');
@@ -64,7 +64,7 @@ export async function stopDaemon({home, json}: {home: string; json: boolean}): P
   if (json) printJson({stopped: true, pid: holder.pid, killed: how === 'killed'});
   else if (how === 'killed')
     print(
-      `${colors.yellow('killed')} process ${holder.pid}: it did not stop within ${STOP_MS / 1000} s. Nothing is lost; the next start goes on`,
+      `${colors.yellow('killed')} process ${holder.pid}: it did not stop within ${STOP_MS / 1000} s. Nothing is lost: the next start continues`,
     );
   else print(`${colors.green('stopped')} process ${holder.pid}`);
   return exit.done;
@@ -83,7 +83,7 @@ function refuseSecond(home: string): void {
     throw new UserError(
       `a daemon already serves this home: process ${holder.pid} on ${holder.host}`,
       exit.daemon,
-      'look: agentdir status; stop it: agentdir stop; both: agentdir restart',
+      'see agentdir status; to stop it: agentdir stop; to restart it: agentdir restart',
     );
 }
 
@@ -99,7 +99,7 @@ async function end(holder: Holder): Promise<'stopped' | 'killed'> {
   signal(holder, 'SIGKILL');
   if (await until(() => !isRunning(holder), STOP_MS)) return 'killed';
   throw new UserError(
-    `process ${holder.pid} does not end`,
+    `process ${holder.pid} does not exit`,
     exit.failed,
     'it may hang in the kernel: ps -o stat,wchan -p PID',
   );
@@ -134,9 +134,9 @@ function lastLine(path: string): string {
       readFileSync(path, 'utf8')
         .trimEnd()
         .split('\n')
-        .findLast(line => line.startsWith('agentdir: ')) ?? 'see its log'
+        .findLast(line => line.startsWith('agentdir: ')) ?? 'see the log'
     );
   } catch {
-    return 'it left no log';
+    return 'no log was written';
   }
 }

@@ -16,7 +16,7 @@ export interface CheckOptions {
   json: boolean;
 }
 
-/** All problems of a home, or of some of its files, compiler style. */
+/** Prints problems like a compiler. */
 export function checkCommand({home: dir, files, json}: CheckOptions): number {
   const wanted = files.map(file => homePath(dir, file));
   const {index, texts} = indexHome(dir, progressOn(process.stderr, json, 'files'));
@@ -28,7 +28,7 @@ export function checkCommand({home: dir, files, json}: CheckOptions): number {
     throw new UserError(
       `nothing to check in ${files.join(' ')}`,
       exit.usage,
-      'see docs/formats for which files Agentdir reads',
+      'docs/formats lists the files that Agentdir reads',
     );
   if (json) printJson({problems: problems.map(toJson)});
   else report(problems, texts, checked);
@@ -51,12 +51,12 @@ function homePath(dir: string, file: string): string {
     throw new UserError(
       `${file} is not a file that Agentdir reads`,
       exit.usage,
-      'see docs/formats for which files it does',
+      'docs/formats lists the files that Agentdir reads',
     );
   return path;
 }
 
-/** Of one file, on a terminal. */
+/** Per file, on a terminal. */
 const MAX_PROBLEMS_SHOWN = 100;
 
 function report(problems: readonly Problem[], texts: ReadonlyMap<string, string>, files: number): void {
@@ -70,10 +70,10 @@ function report(problems: readonly Problem[], texts: ReadonlyMap<string, string>
       starts = lineStarts(text ?? '');
       shown = 0;
     }
-    // No excerpt of a secret.
+    // Do not print a secret.
     const excerpt = problem.code === 'SECRET_IN_FILE' ? undefined : text;
     if (shown++ < MAX_PROBLEMS_SHOWN) printWhole(`${renderProblem(problem, excerpt, starts)}\n`);
-    else if (shown === MAX_PROBLEMS_SHOWN + 2) print(`${visibleLine(file)}: and more; --json lists them all\n`);
+    else if (shown === MAX_PROBLEMS_SHOWN + 2) print(`${visibleLine(file)}: more problems: use --json to list all\n`);
   }
   const errors = problems.filter(p => p.severity === 'error').length;
   const warnings = problems.length - errors;

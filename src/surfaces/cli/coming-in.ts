@@ -8,11 +8,11 @@ import {readHomeFile} from '../../home/read.ts';
 import {colors, plural} from '../terminal/output.ts';
 import {type Connector, connectorLine, connectorsOf} from './connector-lines.ts';
 
-/** What comes in from outside and by the clock, as the files have it. */
+/** Inboxes and schedules. */
 export interface ComingIn {
   inboxes: InboxState[];
   connectors: Connector[];
-  /** When each schedule is due next; null: never. */
+  /** Next time of each schedule; null if never. */
   schedules: {cron: string; to: string; message: string; next: string | null}[];
 }
 
@@ -32,10 +32,9 @@ export function comingIn(home: string, now: number): ComingIn {
 }
 
 const MAX_INBOXES_SHOWN = 5;
-/** What is left of an inbox is worth saying how far it is. */
+/** Show progress above this size. */
 const LARGE = 100_000;
 
-/** The same for people: inboxes with something to tell, and the next times. */
 export function comingInLines(
   {inboxes, connectors, schedules}: ComingIn,
   localTime: (iso: string) => string,
@@ -50,7 +49,7 @@ export function comingInLines(
     const parts = [
       bytes > LARGE && `${plural(lines, 'line')} read, ${Math.floor((100 * (size - bytes)) / size)} % of it`,
       bytes > 0 && `${plural(bytes, 'byte')} not read yet`,
-      rejected !== undefined && colors.yellow(`some lines are set aside in ${visibleLine(rejected)}`),
+      rejected !== undefined && colors.yellow(`rejected lines are in ${visibleLine(rejected)}`),
     ];
     out.push(`    ${visibleLine(file)}: ${parts.filter(Boolean).join('; ')}`);
   }

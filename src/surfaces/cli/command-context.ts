@@ -1,14 +1,12 @@
-/** What commands are told by whoever reads the command line. */
 export interface CommandContext {
   home: () => string;
   json: () => boolean;
   finish: (code: number) => void;
 }
 
-/** What the program is, for commands that make homes or start it again. */
 export interface ProgramInfo {
   version: string;
-  /** Where a new home is copied from: the package. */
+  /** The package folder, the source of new homes. */
   source: string;
   /** The program's own file. */
   self: string;

@@ -1,15 +1,13 @@
 import type {Command, Option} from 'commander';
 
-/** How far words of a command line lead: which command, how many arguments of it, and what stood between. */
+/** A partly parsed command line. */
 export interface ParsedWords {
   command: Command;
-  /** Arguments of that command so far. */
   given: string[];
   /** An option whose value comes next. */
   awaiting: Option | undefined;
   /** After `--` nothing is an option. */
   ended: boolean;
-  /** By `--home`. */
   home: string | undefined;
 }
 
@@ -34,7 +32,7 @@ export function parseWords(program: Command, words: readonly string[]): ParsedWo
   return at;
 }
 
-/** Those of the command and of those above it: global ones may stand anywhere. */
+/** Options of the command and its parents. */
 export function optionsOf(command: Command): Option[] {
   const help = command.createHelp();
   const above = command.parent ? optionsOf(command.parent).filter(({long}) => long !== '--version') : [];

@@ -13,25 +13,28 @@ import {addTaskCommands} from './task-commands.ts';
 import {addWorkspaceCommands} from './workspace-commands.ts';
 
 const AFTER = `
-More about one: agentdir COMMAND --help. The manual: man agentdir; in a clone: man man/agentdir.1.
-Exit codes: 0 done, 1 failed, 2 wrong usage or no home, 3 something waits for a person, 4 a file has errors, 5 no daemon runs, or one already does.`;
+Help for a command: agentdir COMMAND --help. Manual: man agentdir; in a clone: man man/agentdir.1.
+Exit codes: 0 done, 1 failed, 2 wrong usage or no home, 3 a decision is pending, 4 a file has errors, 5 no daemon is running, or one already is.`;
 
-/** All commands. Help, the manual and completions are made from this; each command's code is loaded only when it is used. */
+/**
+ * All commands. Help, the manual and completions are made from this; each command's code is loaded only when it is
+ * used.
+ */
 export function buildCommands(about: ProgramInfo, finish: (code: number) => void): Command {
   const program = new Command('agentdir')
     .description('To AI agents what Maildir is to mail: a directory of text files is the system.')
     .usage('[--home DIR] [--json] COMMAND')
-    .version(about.version, '-V, --version', 'the version')
-    .option('--home <dir>', 'the home (default: AGENTDIR_HOME, else the nearest parent with agentdir.yaml)')
-    .option('--json', 'for programs: one JSON value, or one a line, and nothing else on stdout')
-    .helpOption('-h, --help', 'this help, or that of a command')
+    .version(about.version, '-V, --version', 'show the version')
+    .option('--home <dir>', 'the home (default: AGENTDIR_HOME, else the nearest parent folder with agentdir.yaml)')
+    .option('--json', 'print JSON only: one value, or one per line')
+    .helpOption('-h, --help', 'show help')
     .addHelpText('after', AFTER)
-    // In the list a name says enough: what it takes is in its own help.
+    // The list shows names only.
     .configureHelp({
       subcommandTerm: command => [command.name(), ...command.aliases()].join(', '),
       helpWidth: Number.MAX_SAFE_INTEGER,
     })
-    // Lines are broken where they are written, and whoever runs it prints what is wrong.
+    // Wrap lines ourselves; the caller prints errors.
     .configureOutput({writeOut: writeTo(process.stdout), writeErr: writeTo(process.stderr), outputError: () => {}})
     .exitOverride();
   const given = () => program.opts<{home?: string; json?: boolean}>();
@@ -48,17 +51,17 @@ export function buildCommands(about: ProgramInfo, finish: (code: number) => void
   addApprovalCommands(program, surroundings);
   program.commandsGroup('Tasks:');
   addTaskCommands(program, surroundings);
-  program.commandsGroup('Look and check:');
+  program.commandsGroup('Inspect:');
   addLookCommands(program, surroundings);
   program.commandsGroup('History:');
   addHistoryCommands(program, surroundings);
   addWorkspaceCommands(program, surroundings);
-  program.commandsGroup('From outside:');
+  program.commandsGroup('Connectors:');
   addConnectorCommands(program, surroundings);
   program.commandsGroup('Shell:');
   addShellCommands(program, finish);
   for (const one of [program, ...program.commands].filter(({commands}) => commands.length > 0))
-    one.helpCommand('help [command]', 'the help of a command');
+    one.helpCommand('help [command]', 'show help for a command');
   return program;
 }
 

@@ -4,7 +4,7 @@ import {aboutOf, type NameOf} from './about.ts';
 import {optionOf, optionsOf, type ParsedWords, parseWords} from './command-words.ts';
 import {type KnownName, knownNames} from './known-names.ts';
 
-/** What names are of, where they say it themselves. */
+/** Kinds by argument or option name. */
 const ofName: Record<string, NameOf> = {
   agent: 'agent',
   agents: 'agent',
@@ -17,8 +17,8 @@ const ofName: Record<string, NameOf> = {
 };
 
 /**
- * What may stand in place of the last word: a line each, with what it is after a tab. `:files` and `:dirs` let the shell
- * add its own. Must be quick and silent: it is asked at each Tab.
+ * Completions of the last word, one per line, with a description after a tab. `:files` and `:dirs` ask the shell for
+ * its own. Must be fast and silent: it runs at each Tab.
  */
 export function completeCommand(
   program: Command,
@@ -79,7 +79,7 @@ function namesOf(kind: NameOf | undefined, home: () => string): KnownName[] {
   try {
     return knownNames(home(), kind);
   } catch {
-    // No home here: nothing to offer, and no place to say so.
+    // No home: offer nothing, silently.
     return [];
   }
 }

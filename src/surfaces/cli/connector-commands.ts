@@ -1,7 +1,7 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
 import type {CommandContext} from './command-context.ts';
-import {wholeNumber} from './number-argument.ts';
+import {wholeNumber} from './option-values.ts';
 
 interface WebhookFlags {
   host: string;
@@ -9,16 +9,16 @@ interface WebhookFlags {
   bodyTimeout: number;
 }
 
-/** webhook, mail: what brings events from outside into the inbox. */
+/** webhook, mail. */
 export function addConnectorCommands(program: Command, {home, json, finish}: CommandContext): void {
   about(
     program
       .command('webhook')
       .summary('receive signed webhooks into inbox/')
       .description('Receive signed webhooks (Slack, GitHub, Standard Webhooks) into inbox/, until stopped.')
-      .option('--port <number>', 'where to listen; 0 takes any', port, 8788)
-      .option('--host <address>', 'on which address; put a proxy with TLS in front of it', '127.0.0.1')
-      .option('--body-timeout <seconds>', 'how long headers and body may take to come, each', wholeNumber, 10)
+      .option('--port <number>', 'port to listen on; 0 picks a free one', port, 8788)
+      .option('--host <address>', 'address to listen on; put a TLS proxy in front of it', '127.0.0.1')
+      .option('--body-timeout <seconds>', 'time limit for headers and body, each', wholeNumber, 10)
       .action(async (flags: WebhookFlags) =>
         finish(
           await (await import('./webhook.ts')).webhookCommand({
@@ -32,28 +32,28 @@ export function addConnectorCommands(program: Command, {home, json, finish}: Com
       ),
     {
       examples: [
-        ['agentdir webhook', 'what agentdir.yaml sets up, on port 8788 of this machine'],
-        ['agentdir webhook --port 9000 --json >> webhook.log', 'elsewhere, with an event a line'],
+        ['agentdir webhook', 'all webhooks of agentdir.yaml, on port 8788 of this machine'],
+        ['agentdir webhook --port 9000 --json >> webhook.log', 'another port; log one event per line'],
       ],
-      exits: {1: 'it could not listen', 4: 'agentdir.yaml has errors', 5: 'one already runs'},
+      exits: {1: 'the port is not available', 4: 'agentdir.yaml has errors', 5: 'it is already running'},
       json: 'lines',
     },
   );
   about(
     program
       .command('mail')
-      .summary('take new mail into inbox/')
-      .description('Take new mail (IMAP) into inbox/, until stopped. Changes nothing in the mailbox.')
-      .option('--once', 'take what is there now, then exit')
+      .summary('fetch new mail into inbox/')
+      .description('Fetch new mail (IMAP) into inbox/ until stopped. Never changes the mailbox.')
+      .option('--once', 'fetch the mail that is there now, then exit')
       .action(async (flags: {once?: boolean}) =>
         finish(await (await import('./mail.ts')).mailCommand({home: home(), once: flags.once === true, json: json()})),
       ),
     {
       examples: [
-        ['agentdir mail', 'as it comes'],
-        ['agentdir mail --once', 'for cron: what is there now'],
+        ['agentdir mail', 'fetch mail as it arrives'],
+        ['agentdir mail --once', 'for cron'],
       ],
-      exits: {1: 'the mailbox could not be read', 4: 'agentdir.yaml has errors', 5: 'one already runs'},
+      exits: {1: 'the mailbox could not be read', 4: 'agentdir.yaml has errors', 5: 'it is already running'},
       json: 'lines',
     },
   );

@@ -3,7 +3,7 @@ import type {Settings} from '../../formats/settings.ts';
 import {type ConnectorName, type ConnectorState, connectorNames, connectorOf} from '../../home/connector-state.ts';
 import {colors} from '../terminal/output.ts';
 
-/** A process that brings events in: it runs, or agentdir.yaml wants it to. */
+/** A connector that is running or configured. */
 export type Connector = ({running: true} & ConnectorState) | {running: false; name: ConnectorName};
 
 export function connectorsOf(home: string, {webhooks, mail}: Pick<Settings, 'webhooks' | 'mail'>): Connector[] {
@@ -20,7 +20,7 @@ const verbs = {webhook: 'listens on', mail: 'watches'} as const;
 /** One line each, for people. */
 export function connectorLine(connector: Connector, localTime: (iso: string) => string): string {
   const {name, running} = connector;
-  if (!running) return `  ${colors.yellow(`${name} does not run`)}: agentdir ${name}`;
+  if (!running) return `  ${colors.yellow(`${name} is not running`)}: agentdir ${name}`;
   const {pid, since, at, trouble} = connector;
   const where = at === undefined ? 'is starting' : `${verbs[name]} ${visibleLine(at)}`;
   const waits = trouble === undefined ? '' : `; ${colors.yellow('waiting')} ${visibleLine(trouble)}`;

@@ -17,11 +17,11 @@ import {isOnPath} from './first-steps.ts';
 import {onTerminal} from './keys.ts';
 
 export interface DemoOptions {
-  /** Nobody is waited for: the boxes are ticked, too. */
+  /** Tick the boxes automatically. */
   auto: boolean;
   /** No pauses for reading. */
   fast: boolean;
-  /** Where its home is to be; a new temporary folder if left out. */
+  /** Folder for the home (default: temporary). */
   dir: string | undefined;
   json: boolean;
   /** The package, and its program. */
@@ -29,14 +29,13 @@ export interface DemoOptions {
   program: string;
 }
 
-/** Whoever reads a line of this is not to be made to scroll sideways, nor across a whole wall. */
 const [LEAST_COLUMNS, MOST_COLUMNS] = [40, 120];
-/** For what agents say after the story's end. */
+/** Time for last messages of agents. */
 const QUIET_MS = 5_000;
-/** A signal so soon after another is the same. */
+/** npx may forward a signal twice: ignore the second within this time. */
 const AGAIN_MS = 1_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Tells nothing to anybody: of use to this home's daemon alone, and to the stand-in that it talks to. */
+/** A token for the Slack stand-in only. */
 const TOKEN = 'xoxb-agentdir-demo';
 
 /** The story of a question in Slack, in a real home with a real daemon, without a network. */
@@ -58,7 +57,7 @@ export async function demoCommand(options: DemoOptions): Promise<number> {
     ends.unshift(daemon.stop);
     leaving.again = daemon.kill;
     const asksForTick = (over: AbortSignal) =>
-      untilEnter(over, typed => teller.aside(`"${typed}" is not understood: an Enter alone ticks the box`));
+      untilEnter(over, typed => teller.aside(`"${typed}" is not understood: press Enter alone to tick the box`));
     const telling = async () => {
       await teller.begin(home);
       await daemon.serving;
@@ -78,13 +77,13 @@ export async function demoCommand(options: DemoOptions): Promise<number> {
     leaving.release();
     if (signal.aborted) {
       teller.stopped(home);
-      // As a shell expects of whoever was interrupted.
+      // The usual exit code after a signal.
       process.kill(process.pid, leaving.name);
     }
   }
 }
 
-/** What a person has to know beside the story: the file they just edited has a mistake, the disk is full. */
+/** Reports problems beside the story, such as an error in the edited file. */
 function tellAside(teller: StoryTeller, event: DaemonEvent): void {
   if (event.event === 'problem' && event.problem.severity === 'error') {
     const {file, line, message, hint} = event.problem;
@@ -92,7 +91,7 @@ function tellAside(teller: StoryTeller, event: DaemonEvent): void {
   } else if (event.event === 'trouble') teller.aside(`waiting: ${event.what}`);
 }
 
-/** Agents may still have a last word. */
+/** Waits for last messages of agents. */
 async function untilQuiet(home: string, signal: AbortSignal): Promise<void> {
   for (const end = performance.now() + QUIET_MS; performance.now() < end; await pause(50, undefined, {signal}))
     if ((readStatus(nodeDisk(home))?.sessions.active ?? 0) === 0) return;
@@ -103,7 +102,7 @@ interface Leaving {
   /** Rejects at the first signal. */
   asked: Promise<never>;
   name: NodeJS.Signals;
-  /** At the second: whoever presses Ctrl-C twice does not want to wait. */
+  /** A second Ctrl-C quits at once. */
   again: () => void;
   release: () => void;
 }
@@ -116,7 +115,7 @@ function untilSignal(): Leaving {
   asked.catch(() => {});
   let since = 0;
   const handler = (name: NodeJS.Signals) => {
-    // npx hands on what the terminal told us already.
+    // npx forwards the signal again.
     if (leave.signal.aborted && performance.now() > since + AGAIN_MS) leaving.again();
     if (leave.signal.aborted) return;
     since = performance.now();

@@ -6,7 +6,7 @@ import {readHomeFile} from '../../home/read.ts';
 import {type Connector, connectorsOf} from './connector-lines.ts';
 import type {DoctorFinding} from './doctor-finding.ts';
 
-/** What connectors need and this shell lacks, which most often is the one that they are started from; and which run. */
+/** Missing variables of connectors in this shell, and running connectors. */
 export function checkConnectors(home: string): DoctorFinding[] {
   const read = readHomeFile(nodeDisk(home), MARKER);
   const settings = (read && 'text' in read && parseSettings(read.text).value) || {};
@@ -24,9 +24,9 @@ export function checkConnectors(home: string): DoctorFinding[] {
 function runs(connector: Connector): DoctorFinding {
   const {name} = connector;
   if (!connector.running)
-    return {name, state: 'note', message: 'not running: nothing comes in by it', hint: `agentdir ${name}`};
+    return {name, state: 'note', message: 'not running: it receives nothing', hint: `agentdir ${name}`};
   const {pid, at, trouble} = connector;
-  if (trouble !== undefined) return {name, state: 'bad', message: `process ${pid} waits`, hint: trouble};
+  if (trouble !== undefined) return {name, state: 'bad', message: `process ${pid} is blocked`, hint: trouble};
   return {name, state: 'ok', message: at === undefined ? `process ${pid}` : `process ${pid}, ${at}`};
 }
 

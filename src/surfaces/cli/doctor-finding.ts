@@ -1,4 +1,3 @@
-/** What the doctor says of one thing. */
 export interface DoctorFinding {
   name: string;
   state: 'ok' | 'note' | 'bad';

@@ -17,7 +17,7 @@ export async function checkIdentity(home: string): Promise<DoctorFinding> {
     : {
         name: 'identity',
         state: 'note',
-        message: `git does not know who you are; edits are committed as ${loginName()}`,
+        message: `git has no user.name and user.email; your edits are committed as ${loginName()}`,
         hint: 'git config --global user.name "Your Name"; git config --global user.email you@example.org',
       };
 }
@@ -36,16 +36,16 @@ export async function checkRepository(home: string): Promise<DoctorFinding[]> {
     {
       name: 'repository',
       state: 'ok',
-      message: code !== 0 ? 'without a commit yet' : branch === '' ? 'on no branch (detached)' : `on branch ${branch}`,
+      message: code !== 0 ? 'no commits yet' : branch === '' ? 'on no branch (detached)' : `on branch ${branch}`,
     },
   ];
   for (const [file, what, remedy] of [
-    ['rebase-merge', 'a rebase is under way; the journal waits', 'git rebase --continue, or --abort'],
-    ['rebase-apply', 'a rebase or am is under way; the journal waits', 'git rebase --continue, or --abort'],
-    ['MERGE_HEAD', 'a merge is under way; the journal waits', 'git commit, or git merge --abort'],
-    ['CHERRY_PICK_HEAD', 'a cherry-pick is under way; the journal waits', 'git cherry-pick --continue, or --abort'],
-    ['REVERT_HEAD', 'a revert is under way; the journal waits', 'git revert --continue, or --abort'],
-    ['BISECT_LOG', 'a bisect is under way; the journal waits', 'git bisect reset'],
+    ['rebase-merge', 'a rebase is in progress; the journal waits', 'git rebase --continue, or --abort'],
+    ['rebase-apply', 'a rebase or am is in progress; the journal waits', 'git rebase --continue, or --abort'],
+    ['MERGE_HEAD', 'a merge is in progress; the journal waits', 'git commit, or git merge --abort'],
+    ['CHERRY_PICK_HEAD', 'a cherry-pick is in progress; the journal waits', 'git cherry-pick --continue, or --abort'],
+    ['REVERT_HEAD', 'a revert is in progress; the journal waits', 'git revert --continue, or --abort'],
+    ['BISECT_LOG', 'a bisect is in progress; the journal waits', 'git bisect reset'],
   ] as const)
     if (existsSync(join(gitDir, file))) found.push({name: 'repository', state: 'bad', message: what, hint: remedy});
   const shared = ['packed-refs.lock', ...(ref === '' ? [] : [`${ref}.lock`])];
@@ -54,17 +54,16 @@ export async function checkRepository(home: string): Promise<DoctorFinding[]> {
     ...shared.map(name => resolve(home, common, name)),
   ].filter(path => existsSync(path));
   const fsck = await git(home, ['fsck', '--connectivity-only', '--no-dangling', '--no-progress']);
-  // A command that was under way is done by now.
   for (const path of locks.filter(lock => existsSync(lock)))
     found.push({
       name: 'repository',
       state: 'bad',
-      message: `a git command is under way, or one died and left its lock: ${basename(path)}`,
-      hint: `if no git command runs: rm ${path}`,
+      message: `a git command is running, or one crashed and left a lock file: ${basename(path)}`,
+      hint: `if no git command is running: rm ${path}`,
     });
   found.push(
     fsck.code === 0
-      ? {name: 'journal', state: 'ok', message: 'git fsck finds nothing wrong'}
+      ? {name: 'journal', state: 'ok', message: 'git fsck passed'}
       : {
           name: 'journal',
           state: 'bad',

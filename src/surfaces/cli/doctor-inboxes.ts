@@ -4,7 +4,7 @@ import {daemonOf} from '../../home/status.ts';
 import {plural} from '../terminal/output.ts';
 import type {DoctorFinding} from './doctor-finding.ts';
 
-/** Inboxes that nobody reads on, and lines that nobody could read. */
+/** Unread inboxes and rejected lines. */
 export function checkInboxes(home: string): DoctorFinding[] {
   const all = inboxStates(home);
   const misplaced = misplacedInboxes(home);
@@ -14,8 +14,8 @@ export function checkInboxes(home: string): DoctorFinding[] {
   const found: DoctorFinding[] = set.map(({file, rejected}) => ({
     name: 'inbox',
     state: 'note',
-    message: `some lines of ${file} are set aside`,
-    hint: `each says why: ${rejected}`,
+    message: `some lines of ${file} were rejected`,
+    hint: `reasons: ${rejected}`,
   }));
   for (const path of misplaced)
     found.push({
@@ -29,7 +29,7 @@ export function checkInboxes(home: string): DoctorFinding[] {
       name: 'inbox',
       state: 'note',
       message: `${unread} bytes of ${file} are not read yet`,
-      hint: 'a last line without a newline waits; if it is more, NEEDS_YOU.md says for what',
+      hint: 'a last line needs a newline; for other causes see NEEDS_YOU.md',
     });
   const lines = all.reduce((sum, inbox) => sum + inbox.lines, 0);
   return found.length > 0 ? found : [{name: 'inbox', state: 'ok', message: `${plural(lines, 'line')} read`}];

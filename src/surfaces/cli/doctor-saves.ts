@@ -3,17 +3,17 @@ import {join} from 'node:path';
 import {loadSwap, swapFiles} from '../../home/disk/swap.ts';
 import type {DoctorFinding} from './doctor-finding.ts';
 
-/** Whether a save can let files change places, or must rename over what is there. */
+/** Whether saves can swap files atomically. */
 export async function checkSaves(home: string): Promise<DoctorFinding> {
   const installed = await loadSwap();
   if (installed && canSwapIn(join(home, '.agentdir')))
-    return {name: 'saves', state: 'ok', message: 'never take the place of a file that you save at the same moment'};
+    return {name: 'saves', state: 'ok', message: 'your edits are safe while the daemon writes'};
   return {
     name: 'saves',
     state: 'note',
-    message: 'a file that you save within microseconds of a save of ours may be lost',
+    message: 'an edit saved within microseconds of a write by the daemon may be lost',
     hint: installed
-      ? 'files cannot change places here (renameat2, renamex_np): another file system can'
+      ? 'this file system cannot swap files (renameat2, renamex_np); use another one'
       : 'npm install fs-native-extensions',
   };
 }
@@ -26,7 +26,7 @@ function canSwapIn(folder: string): boolean {
     for (const name of names) writeFileSync(name, '');
     return swapFiles(names[0] ?? '', names[1] ?? '');
   } catch {
-    // It cannot be tried before there is one, or where nothing can be written, which is told of elsewhere.
+    // Cannot be tested here; other checks report why.
     return true;
   } finally {
     if (own !== undefined) rmSync(own, {recursive: true, force: true});

@@ -20,9 +20,9 @@ import {checkSaves} from './doctor-saves.ts';
 
 const NAME = 11;
 
-/** The machine and the home, as far as they concern us; exit 1 if something is bad. */
+/** Checks machine and home; exit 1 if there is a problem. */
 export async function doctorCommand({home, json}: {home: string; json: boolean}): Promise<number> {
-  // What asks other programs, all at once.
+  // Run external programs in parallel.
   const [installed, person, kept, saving, confined, signing] = await Promise.all([
     checkGit(home),
     checkIdentity(home),
@@ -57,9 +57,8 @@ export async function doctorCommand({home, json}: {home: string; json: boolean})
       if (hint) print(`  ${' '.repeat(NAME)} ${colors.cyan('=')} ${hint}`, NAME + 5);
     }
     const notes = findings.filter(({state}) => state === 'note').length;
-    const well =
-      notes > 0 ? colors.yellow(`nothing is wrong; ${plural(notes, 'thing')} to know`) : colors.green('all is well');
-    print(`\n${bad > 0 ? colors.red(`${plural(bad, 'thing')} to mend`) : well}`);
+    const well = notes > 0 ? colors.yellow(`0 problems, ${plural(notes, 'note')}`) : colors.green('0 problems');
+    print(`\n${bad > 0 ? colors.red(`${plural(bad, 'problem')}`) : well}`);
   }
   return bad > 0 ? exit.failed : exit.done;
 }
@@ -78,7 +77,7 @@ function daemon(home: string): DoctorFinding {
   if (!holder) return {name: 'daemon', state: 'note', message: 'not running', hint: 'agentdir start --background'};
   const trouble = status?.troubles[0];
   return trouble
-    ? {name: 'daemon', state: 'bad', message: `process ${holder.pid} waits`, hint: trouble.what}
+    ? {name: 'daemon', state: 'bad', message: `process ${holder.pid} is blocked`, hint: trouble.what}
     : {name: 'daemon', state: 'ok', message: `process ${holder.pid}`};
 }
 
@@ -89,11 +88,11 @@ function watches(): DoctorFinding {
     return {
       name: 'watching',
       state: low ? 'note' : 'ok',
-      message: `up to ${limit} watches, one a folder`,
+      message: `up to ${limit} watches, one per folder`,
       ...(low && {hint: 'raise it: sysctl fs.inotify.max_user_watches=65536'}),
     };
   } catch {
-    return {name: 'watching', state: 'ok', message: `by ${process.platform}'s own means`};
+    return {name: 'watching', state: 'ok', message: `by ${process.platform}`};
   }
 }
 
@@ -102,12 +101,12 @@ function writable(home: string): DoctorFinding {
     folder => existsSync(join(home, folder)) && !canWrite(join(home, folder)),
   );
   return closed.length === 0
-    ? {name: 'folders', state: 'ok', message: 'all can be written'}
+    ? {name: 'folders', state: 'ok', message: 'all writable'}
     : {
         name: 'folders',
         state: 'bad',
-        message: `cannot be written: ${closed.join(', ')}`,
-        hint: 'look at owner and mode: ls -ld',
+        message: `not writable: ${closed.join(', ')}`,
+        hint: 'check owner and mode: ls -ld',
       };
 }
 
@@ -134,16 +133,16 @@ function ignoring(home: string): DoctorFinding {
     : [];
   const missing = ignoredInHome.filter(line => !lines.includes(line));
   return missing.length === 0
-    ? {name: '.gitignore', state: 'ok', message: 'leaves out what is derived'}
+    ? {name: '.gitignore', state: 'ok', message: 'ignores derived files'}
     : {
         name: '.gitignore',
         state: 'note',
-        message: `does not name ${missing.join(', ')}`,
+        message: `does not list ${missing.join(', ')}`,
         hint: 'agentdir init . adds what is missing',
       };
 }
 
-/** Those of this shell, which most often is the daemon's. */
+/** Checks the environment of this shell, usually that of the daemon too. */
 function shortKeys(home: string): DoctorFinding[] {
   const names = new Set(['OPENAI_API_KEY', ...keyVariables(home)]);
   const short = [...names].filter(name => {
@@ -153,12 +152,12 @@ function shortKeys(home: string): DoctorFinding[] {
   return short.map(name => ({
     name: 'keys',
     state: 'note',
-    message: `${name} has less than ${SHORTEST_KEY} characters: it is not redacted where it turns up`,
-    hint: 'if it is a real key, have a longer one issued (docs/secrets.md)',
+    message: `${name} has fewer than ${SHORTEST_KEY} characters, so it is not redacted`,
+    hint: 'if it is a real key, use a longer one (docs/secrets.md)',
   }));
 }
 
-/** Where decisions must be signed: whether they can be checked. */
+/** Whether required signatures can be checked. */
 async function signers(home: string): Promise<DoctorFinding[]> {
   const read = readHomeFile(nodeDisk(home), MARKER);
   const setting = read && 'text' in read ? parseSettings(read.text).value?.approvals?.signers : undefined;
@@ -172,7 +171,7 @@ async function signers(home: string): Promise<DoctorFinding[]> {
   const program = await sshKeygen(['-Y', 'find-principals'], '', 5_000);
   const problem = 'problem' in program ? program.problem : 'problem' in found ? found.problem : undefined;
   if (problem === undefined)
-    return [{name: 'signers', state: 'ok', message: `approvals are signed by those in ${setting}`}];
+    return [{name: 'signers', state: 'ok', message: `approvals must be signed by a key in ${setting}`}];
   return [
     {name: 'signers', state: 'bad', message: `${problem}; no approval counts`, hint: 'docs/approvals.md, "Signing"'},
   ];
@@ -181,14 +180,14 @@ async function signers(home: string): Promise<DoctorFinding[]> {
 async function sandbox(home: string): Promise<DoctorFinding> {
   const found = await makeSandbox(home).state();
   if (found.state === 'works')
-    return {name: 'sandbox', state: 'ok', message: `bubblewrap ${found.version}; its self-test finds no way out`};
+    return {name: 'sandbox', state: 'ok', message: `bubblewrap ${found.version}; self-test passed`};
   return {
     name: 'sandbox',
     state: found.state === 'missing' ? 'note' : 'bad',
     message:
       found.state === 'untested'
-        ? `${found.why}; commands wait until it is`
-        : `none: ${found.why}; commands run unconfined or ask, with sandbox: require none runs`,
+        ? `${found.why}; commands wait until it is tested`
+        : `none: ${found.why}; allowed commands run unconfined, others need approval; with sandbox: require nothing runs`,
     hint: found.hint,
   };
 }

@@ -4,14 +4,14 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {UserError} from '../../formats/common/errors.ts';
 
-/** A text as a person leaves it in their editor. It is in a folder that nobody else can look into. */
+/** Opens an editor on a private temporary file and returns the text. */
 export function inEditor(text: string, name: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'agentdir-edit-'));
   try {
     const path = join(folder, name);
     writeFileSync(path, text.endsWith('\n') ? text : `${text}\n`);
     const editor = process.env.VISUAL || process.env.EDITOR || 'vi';
-    // As git does: the variable may have options in it. Stdout is for what the command itself says.
+    // Like git, allow options in the variable. Stdout is reserved for the command.
     const screen = process.stdout.isTTY ? 'inherit' : 2;
     const {status, signal, error} = spawnSync('sh', ['-c', `${editor} "$@"`, editor, path], {
       stdio: ['inherit', screen, 'inherit'],

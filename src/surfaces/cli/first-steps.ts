@@ -11,13 +11,12 @@ export interface StartingPoint {
   editor: string;
 }
 
-/** Where a person is who has just started a daemon. */
 export function startingPoint(home: string, env: NodeJS.ProcessEnv = process.env): StartingPoint {
   const editor = env.VISUAL || env.EDITOR || 'vi';
   return {home: real(home), source: packageOf(process.argv[1] ?? ''), isOnPath: isOnPath(env.PATH ?? ''), editor};
 }
 
-/** What to type next, in a second terminal: each command can be pasted, with its line. */
+/** Suggests commands for a second terminal. */
 export function firstSteps({home, source, isOnPath, editor}: StartingPoint): string {
   const isSource = home === source;
   const path = isOnPath
@@ -25,11 +24,11 @@ export function firstSteps({home, source, isOnPath, editor}: StartingPoint): str
     : `; export PATH=${isSource ? '"$PWD/bin:$PATH"' : `${quoted(join(source, 'bin'))}:"$PATH"`}`;
   const steps: [string, string][] = [
     [`cd ${quoted(home)}${path}`, ''],
-    ['agentdir send "hello" --wait', 'an answer, and what else you can try'],
-    ['agentdir send "show me an approval" --to executor-001', 'an agent wants to run a command, and waits'],
-    [`${editor} tasks/approvals.task.md`, 'make [_] an [x] and save: it runs, once'],
+    ['agentdir send "hello" --wait', 'ask the default agent'],
+    ['agentdir send "show me an approval" --to executor-001', 'an agent asks to run a command'],
+    [`${editor} tasks/approvals.task.md`, 'change [_] to [x] and save: the command runs, once'],
     [`echo '{"text": "hello", "from": "boss"}' >> inbox/try.jsonl`, 'a message from outside'],
-    ['git log --format="%an: %s" -9', 'all that happened, and who did it'],
+    ['git log --format="%an: %s" -9', 'what happened, and who did it'],
   ];
   const own = isSource && existsSync(join(home, 'src'));
   const columns = Math.min(screenWidth(), PROSE);
@@ -38,12 +37,11 @@ export function firstSteps({home, source, isOnPath, editor}: StartingPoint): str
 }
 
 const PROSE = 100;
-const SAFE =
-  'What allowlist.yaml does not allow waits for your yes, in a file. Nothing is committed until something happens.';
+const SAFE = 'Anything allowlist.yaml does not allow waits in a file for your approval. Starting commits nothing.';
 const OWN =
-  'This is Agentdir’s own source, and commits go to the branch you are on. To work on the source, keep your agents elsewhere: agentdir init ~/agents';
+  'This is Agentdir’s own source: the daemon commits to your current branch. To work on the source, create a separate home: agentdir init ~/agents';
 
-/** What each is for stands below it, on a line of its own: a pasted line is a command and nothing else, in any shell. */
+/** Puts explanations on separate lines, so that command lines can be pasted. */
 export function stepLines(steps: readonly (readonly [command: string, why: string])[], screen: number): string[] {
   return steps.flatMap(([command, why]) => [
     `  ${colors.cyan(command)}`,
@@ -51,7 +49,7 @@ export function stepLines(steps: readonly (readonly [command: string, why: strin
   ]);
 }
 
-/** What npx and npm scripts add to PATH for a moment does not count. */
+/** Ignores PATH entries by npx and npm scripts. */
 export function isOnPath(path: string): boolean {
   const lasting = path
     .split(delimiter)

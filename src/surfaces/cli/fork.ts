@@ -6,7 +6,6 @@ import {callWords} from '../../policy/call-words.ts';
 import {type ForkOptions, fork} from '../actions/fork/fork.ts';
 import {colors, plural, print, printJson} from '../terminal/output.ts';
 
-/** A new session from any point of another's history. */
 export async function forkCommand({json, ...options}: ForkOptions & {json: boolean}): Promise<number> {
   const {home, paused} = options;
   const {id, path, from, count, awaits, open} = await fork(options);
@@ -30,11 +29,11 @@ export async function forkCommand({json, ...options}: ForkOptions & {json: boole
   print(`  ${path}`);
   for (const call of open) print(`  not run in it: ${visibleLine(callWords(call.function))} (${visibleLine(call.id)})`);
   const who = `@${visibleLine(from.header.agent_id)}`;
-  if (paused) print(`  it is paused: edit it, then write "status: active" into it`);
+  if (paused) print(`  it is paused: edit it, then set "status: active"`);
   else if (awaits)
     print(
       `  ${who} answers it ${daemonOf(nodeDisk(home)) ? 'now' : 'when a daemon runs'}; to edit it first: fork --paused`,
     );
-  print(`  go on: agentdir send TEXT --session ${id} --wait; look: agentdir show ${id}`);
+  print(`  continue: agentdir send TEXT --session ${id} --wait; read it: agentdir show ${id}`);
   return exit.done;
 }

@@ -3,11 +3,11 @@ import {exit, UserError} from '../../formats/common/errors.ts';
 import {type ReplacedSecret, redactMessage} from '../actions/talk/redact-message.ts';
 import {note} from '../terminal/output.ts';
 
-/** What comes from standard input, without the line end that closes it. */
+/** Reads stdin without the final newline. */
 export function stdinText(): string {
   const bytes = readFileSync(0);
   const text = bytes.toString();
-  if (!Buffer.from(text).equals(bytes)) throw new UserError('what comes from standard input is not UTF-8', exit.usage);
+  if (!Buffer.from(text).equals(bytes)) throw new UserError('standard input is not UTF-8', exit.usage);
   return text.replace(/\r?\n$/, '');
 }
 
@@ -16,7 +16,7 @@ export interface GivenText<K extends string> {
   replaced: ReplacedSecret[];
 }
 
-/** Texts as they may be written down: `-` is standard input, credentials are replaced. An empty one is refused. */
+/** Reads texts (`-` is stdin), refuses empty ones and redacts credentials. */
 export function givenTexts<K extends string>(
   home: string,
   given: Readonly<Record<K, string | undefined>>,
@@ -36,7 +36,7 @@ export function givenTexts<K extends string>(
   return {texts: Object.fromEntries(texts) as Record<K, string | undefined>, replaced: all};
 }
 
-/** Where something was written down otherwise than it was given. */
+/** Reports redactions. */
 export function reportReplaced(replaced: readonly ReplacedSecret[]): void {
   for (const {what, count} of replaced)
     note(`note: ${count === 1 ? `1 ${what} was` : `${count} × ${what} were`} replaced before writing`);

@@ -1,19 +1,18 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
-import {choiceOption} from './choice.ts';
 import type {CommandContext} from './command-context.ts';
-import {wholeNumber} from './number-argument.ts';
+import {choiceOption, wholeNumber} from './option-values.ts';
 
 /** log, undo, fork, replay, verify. */
 export function addHistoryCommands(program: Command, {home, json, finish}: CommandContext): void {
   about(
     program
       .command('log [what]')
-      .summary('the journal in plain words')
-      .description('The journal in plain words: all of it, or about an agent, session, task, approval or file.')
-      .option('-f, --follow', 'go on as things happen, until Ctrl-C')
-      .option('-n, --count <number>', 'the last so many (default: 30, with --json all)', wholeNumber)
-      .option('--all', 'every commit of the repository, also those that change no file of the home')
+      .summary('show show the journal in plain words')
+      .description('Show the journal in plain words, for everything or for one agent, session, task, approval or file.')
+      .option('-f, --follow', 'follow new changes until Ctrl-C')
+      .option('-n, --count <number>', 'number of entries (default: 30, with --json all)', wholeNumber)
+      .option('--all', 'include commits that change no file of the home')
       .action(async (what: string | undefined, options: {follow?: boolean; count?: number; all?: boolean}) =>
         finish(
           await (await import('./log.ts')).logCommand({
@@ -25,11 +24,11 @@ export function addHistoryCommands(program: Command, {home, json, finish}: Comma
     {
       examples: [
         ['agentdir log', 'the last 30 changes'],
-        ['agentdir log planner-001 -f', 'what one agent does, as it does it'],
-        ['agentdir log redis-check -n 5', 'the last changes about a task'],
-        ['agentdir log --json | jq -r .subject', 'all of it, for a program'],
+        ['agentdir log planner-001 -f', 'follow one agent'],
+        ['agentdir log redis-check -n 5', 'the last changes of a task'],
+        ['agentdir log --json | jq -r .subject', 'the whole journal, for programs'],
       ],
-      exits: {1: 'the journal has nothing about it'},
+      exits: {1: 'the journal has no such change'},
       json: 'lines',
       names: {what: 'any'},
     },
@@ -37,9 +36,9 @@ export function addHistoryCommands(program: Command, {home, json, finish}: Comma
   about(
     program
       .command('undo <id>')
-      .summary('take one state change back')
-      .description('Take one state change back by an edit, and say what that cannot: docs/history.md.')
-      .option('--dry-run', 'say what would be done, and write nothing')
+      .summary('undo a change')
+      .description('Undo one change by a new edit, and list its effects that cannot be undone: docs/history.md.')
+      .option('--dry-run', 'show what would change, write nothing')
       .action(async (id: string, options: {dryRun?: boolean}) =>
         finish(
           await (await import('./undo.ts')).undoCommand({
@@ -52,11 +51,11 @@ export function addHistoryCommands(program: Command, {home, json, finish}: Comma
       ),
     {
       examples: [
-        ['agentdir undo 3f2a91c', 'a commit of `agentdir log`; also an undo'],
-        ['agentdir undo redis-check', 'the last change about a task, session, call, approval or file'],
-        ['agentdir undo 3f2a91c --dry-run', 'only say what it would do'],
+        ['agentdir undo 3f2a91c', 'a commit from `agentdir log`; can be an undo itself'],
+        ['agentdir undo redis-check', 'the last change of a task, session, call, approval or file'],
+        ['agentdir undo 3f2a91c --dry-run', 'show what would change'],
       ],
-      exits: {1: 'it cannot be taken back, or what stands there now is in the way'},
+      exits: {1: 'the change cannot be undone, or later changes overlap'},
       json: 'value',
       names: {id: 'any'},
     },
@@ -64,10 +63,10 @@ export function addHistoryCommands(program: Command, {home, json, finish}: Comma
   about(
     program
       .command('fork <session>')
-      .summary('a new session from any point of another')
-      .description('A new session from any point of the history of one, also of one that was removed: docs/history.md.')
+      .summary('start start a new session from any point of another')
+      .description('Start a new session from any point in the history of another, even a removed one: docs/history.md.')
       .option('--at <place>', 'a commit, a message (its number in `show`, or a call or delivery), or COMMIT:MESSAGE')
-      .option('--paused', 'do not let it be answered yet')
+      .option('--paused', 'create the session paused')
       .action(async (session: string, options: {at?: string; paused?: boolean}) =>
         finish(
           await (await import('./fork.ts')).forkCommand({
@@ -77,9 +76,9 @@ export function addHistoryCommands(program: Command, {home, json, finish}: Comma
       ),
     {
       examples: [
-        ['agentdir fork planner-001-7k2m', 'as it is now'],
-        ['agentdir fork planner-001-7k2m --at 4', 'up to and with its fourth message'],
-        ['agentdir fork planner-001-7k2m --at 3f2a91c', 'as it was then; --at 3f2a91c^: before that'],
+        ['agentdir fork planner-001-7k2m', 'from its current state'],
+        ['agentdir fork planner-001-7k2m --at 4', 'up to and including message 4'],
+        ['agentdir fork planner-001-7k2m --at 3f2a91c', 'from that commit; --at 3f2a91c^: before it'],
       ],
       exits: {1: 'there is no such point', 4: 'the session had errors there'},
       json: 'value',
@@ -88,18 +87,17 @@ export function addHistoryCommands(program: Command, {home, json, finish}: Comma
   about(
     program
       .command('replay [sessions...]')
-      .summary('a session once more, offline: the first difference')
+      .summary('replay sessions offline and report differences')
       .description(
-        'Sessions once more, offline, with the answers and results that were recorded: the first difference. See docs/replay.md.',
+        'Replay sessions offline with the recorded answers and results, and report the first difference. See docs/replay.md.',
       )
-      .option('--all', 'all sessions that the journal has')
+      .option('--all', 'all sessions in the journal')
       .addOption(
-        choiceOption('--policy <when>', 'judge calls by the policy of their time, or by the one on disk now', [
+        choiceOption('--policy <when>', 'use the policy of that time, or the current one', ['then', 'now']).default(
           'then',
-          'now',
-        ]).default('then'),
+        ),
       )
-      .option('-v, --verbose', 'all differences, and what people changed')
+      .option('-v, --verbose', 'show all differences, and edits by people')
       .action(async (sessions: string[], options: {all?: boolean; policy: 'then' | 'now'; verbose?: boolean}) =>
         finish(
           await (await import('./replay.ts')).replayCommand({
@@ -110,20 +108,20 @@ export function addHistoryCommands(program: Command, {home, json, finish}: Comma
       ),
     {
       examples: [
-        ['agentdir replay planner-001-7k2m', 'does it come to the same?'],
-        ['agentdir replay --all', 'every session of the journal'],
-        ['agentdir replay --all --policy now', "what today's policy would have judged otherwise"],
+        ['agentdir replay planner-001-7k2m', 'is the result identical?'],
+        ['agentdir replay --all', 'every session in the journal'],
+        ['agentdir replay --all --policy now', 'what the current policy would judge differently'],
       ],
-      exits: {1: 'something is different', 4: 'a recorded version cannot be read'},
+      exits: {1: 'a difference was found', 4: 'a recorded version cannot be read'},
       json: 'value',
     },
   );
   about(
     program
       .command('verify [what]')
-      .summary('every execution without a valid decision before it')
+      .summary('audit: list anything that ran without approval')
       .description(
-        'Every execution in the journal without a valid decision before it; or those of a session or approval. See docs/verify.md.',
+        'Audit the journal: list anything that ran without approval or a matching rule, in total or for one session or approval. See docs/verify.md.',
       )
       .action(async (what?: string) =>
         finish(await (await import('./verify.ts')).verifyCommand({home: home(), what, json: json()})),
@@ -131,9 +129,9 @@ export function addHistoryCommands(program: Command, {home, json, finish}: Comma
     {
       examples: [
         ['agentdir verify', 'the whole journal'],
-        ['agentdir verify planner-001-7k2m', 'what one session ran'],
+        ['agentdir verify planner-001-7k2m', 'one session'],
       ],
-      exits: {1: 'something ran without one', 4: 'a recorded version cannot be read'},
+      exits: {1: 'something ran without approval', 4: 'a recorded version cannot be read'},
       json: 'value',
       names: {what: 'any'},
     },

@@ -14,31 +14,31 @@ export function addHomeCommands(
   about(
     program
       .command('init [dir]')
-      .summary('make a home, or what is missing in one')
-      .description('Make a home: templates, policy, example memory, git repository. Never overwrites.')
+      .summary('create a home, or complete one')
+      .description('Create a home: templates, policy, example memory, git repository. Never overwrites files.')
       .action(async (dir = '.') => finish(await (await import('./init.ts')).initCommand({dir, source, json: json()}))),
     {
       examples: [
-        ['agentdir init ~/agents', 'a new home, with its first commit'],
-        ['agentdir init', 'in this folder; in a home, only what is missing'],
+        ['agentdir init ~/agents', 'create a home, with its first commit'],
+        ['agentdir init', 'in this folder; in an existing home, add missing files only'],
       ],
-      exits: {1: 'it could not be made'},
+      exits: {1: 'the home could not be created'},
       json: 'value',
     },
   );
   about(
     program
       .command('demo')
-      .summary('a question in Slack, answered by four agents: twenty seconds')
+      .summary('20-second tour: four agents answer a question in Slack')
       .description(
-        'A question in Slack, answered by four agents: a story of some twenty seconds, offline, in a home of its own. You tick two boxes.',
+        'A tour of about 20 seconds: four agents answer a question in Slack, offline, in a temporary home. You tick two boxes.',
       )
-      .option('--auto', 'tick the two boxes, too')
-      .option('--fast', 'without pauses for reading; so it is where standard output is no terminal')
-      .option('--dir <dir>', 'where to make its home: a new or empty folder (default: a temporary one)')
+      .option('--auto', 'tick the boxes automatically')
+      .option('--fast', 'no pauses for reading; the default when stdout is not a terminal')
+      .option('--dir <dir>', 'create the home here: a new or empty folder (default: a temporary folder)')
       .action(async (options: {auto?: boolean; fast?: boolean; dir?: string}) => {
         if (program.opts().home !== undefined)
-          throw new UserError('demo makes a home of its own', exit.usage, 'to say where: agentdir demo --dir DIR');
+          throw new UserError('demo creates its own home', exit.usage, 'to choose the folder: agentdir demo --dir DIR');
         finish(
           await (await import('./demo.ts')).demoCommand({
             ...{auto: options.auto === true, fast: options.fast === true, dir: options.dir},
@@ -48,23 +48,23 @@ export function addHomeCommands(
       }),
     {
       examples: [
-        ['agentdir demo', 'the story, with you as the one who decides'],
-        ['agentdir demo --auto --fast', 'all by itself, without pauses'],
-        ['agentdir demo --dir ~/story', 'its home there, to look around in later'],
+        ['agentdir demo', 'you approve or reject'],
+        ['agentdir demo --auto --fast', 'no questions, no pauses'],
+        ['agentdir demo --dir ~/story', 'keep the home in ~/story'],
       ],
-      exits: {1: 'the story did not come to its end'},
+      exits: {1: 'the demo did not finish'},
       json: 'lines',
     },
   );
   about(
     program
       .command('start')
-      .summary('serve the home until stopped')
+      .summary('run the daemon for this home')
       .description(
-        'Serve the home until stopped (Ctrl-C): check every edit, complete it, commit it as yours, answer messages, run what may run.',
+        'Run the daemon for this home until Ctrl-C: check your edits, fill in missing fields, commit, answer messages, run allowed and approved commands.',
       )
-      .option('--once', 'work until nothing is left to do, then exit')
-      .option('--background', 'go on without this terminal; see stop, restart, status')
+      .option('--once', 'process pending work, then exit')
+      .option('--background', 'run in the background; see stop, restart, status')
       .action(async (options: {once?: boolean; background?: boolean}) => {
         if (options.once && options.background)
           throw new UserError('--once and --background exclude each other', exit.usage);
@@ -74,15 +74,15 @@ export function addHomeCommands(
       }),
     {
       examples: [
-        ['agentdir start', 'here, with what happens on the screen'],
-        ['agentdir start --background', 'the same without a terminal; returns when it serves'],
-        ['agentdir start --once', 'for cron and scripts: do what there is to do, then exit'],
+        ['agentdir start', 'in the foreground; prints events'],
+        ['agentdir start --background', 'in the background; returns when the daemon is ready'],
+        ['agentdir start --once', 'for cron and scripts: process pending work, then exit'],
       ],
       exits: {
         1: 'it failed; with --once, a session ended in error',
-        3: 'with --once, something waits for a person',
+        3: 'with --once, something waits for your decision',
         4: 'with --once, a file has errors',
-        5: 'a daemon already runs',
+        5: 'a daemon is already running',
       },
       json: 'lines',
     },
@@ -91,62 +91,60 @@ export function addHomeCommands(
     program
       .command('stop')
       .summary('stop the daemon')
-      .description('Stop the daemon. Returns when it is gone, after 10 seconds at most.')
+      .description('Stop the daemon and wait until it has exited. After 10 seconds it is killed.')
       .action(async () => finish(await (await background()).stopDaemon({home: home(), json: json()}))),
     {
       examples: [
-        ['agentdir stop', 'of the home you are in'],
-        ['agentdir stop --home ~/agents', 'of another'],
+        ['agentdir stop', 'the daemon of the current home'],
+        ['agentdir stop --home ~/agents', 'the daemon of another home'],
       ],
-      exits: {1: 'it did not end', 5: 'no daemon runs'},
+      exits: {1: 'the daemon did not exit', 5: 'no daemon is running'},
       json: 'value',
     },
   );
   about(
     program
       .command('restart')
-      .summary('stop the daemon if there is one, and start it in the background')
-      .description('Stop the daemon, if there is one, and start it in the background.')
+      .summary('stop the daemon, if any, and start it in the background')
       .action(async () =>
         finish(await (await background()).restartDaemon({home: home(), program: self, json: json()})),
       ),
     {
       examples: [
-        ['agentdir restart', 'after a new version, or with other keys'],
-        ['OPENAI_API_KEY=… agentdir restart', 'keys are read from the environment of the start'],
+        ['agentdir restart', 'after an update, or with new API keys'],
+        ['OPENAI_API_KEY=… agentdir restart', 'the daemon reads API keys from its environment'],
       ],
-      exits: {1: 'it did not end, or did not start', 5: 'another was quicker'},
+      exits: {1: 'the daemon did not exit or did not start', 5: 'another daemon is already running'},
       json: 'value',
     },
   );
   about(
     program
       .command('status')
-      .summary('the daemon, the home, and what waits for you')
-      .description('The daemon, the home, and what waits for you.')
+      .summary('show the daemon, the home and pending decisions')
       .action(async () => finish(await (await import('./status.ts')).statusCommand({home: home(), json: json()}))),
     {
       examples: [
-        ['agentdir status', 'how things stand'],
-        ['agentdir status >/dev/null || agentdir start --background', 'a daemon, if there is none'],
-        ['agentdir status --json | jq .needs', 'how many things wait for a person'],
+        ['agentdir status', 'a short overview'],
+        ['agentdir status >/dev/null || agentdir start --background', 'start a daemon unless one is running'],
+        ['agentdir status --json | jq .needs', 'how many decisions are pending'],
       ],
-      exits: {5: 'no daemon runs'},
+      exits: {5: 'no daemon is running'},
       json: 'value',
     },
   );
   about(
     program
       .command('doctor')
-      .summary('what this machine and home have and lack')
-      .description('What this machine and home have and lack, and what to do about it.')
+      .summary('check this machine and home for problems')
+      .description('Check this machine and home for problems, and suggest fixes.')
       .action(async () => finish(await (await import('./doctor.ts')).doctorCommand({home: home(), json: json()}))),
     {
       examples: [
-        ['agentdir doctor', 'git, sandbox, models, connectors: each tried out'],
-        ['agentdir doctor --json | jq \'.[] | select(.state != "ok")\'', 'only what is amiss'],
+        ['agentdir doctor', 'test git, sandbox, keys and connectors'],
+        ['agentdir doctor --json | jq \'.[] | select(.state != "ok")\'', 'only problems and notes'],
       ],
-      exits: {1: 'something is amiss'},
+      exits: {1: 'a problem was found'},
       json: 'value',
     },
   );

@@ -3,7 +3,6 @@ import {createHome} from '../../home/create.ts';
 import {colors, plural, print, printJson, printWhole, screenWidth} from '../terminal/output.ts';
 import {isOnPath, stepLines} from './first-steps.ts';
 
-/** A new home, asked nothing, nothing overwritten. */
 export async function initCommand({dir, source, json}: {dir: string; source: string; json: boolean}): Promise<number> {
   const created = await createHome(resolve(dir), source);
   if (json) {
@@ -13,20 +12,20 @@ export async function initCommand({dir, source, json}: {dir: string; source: str
   const already = created.made.length === 0;
   print(
     already
-      ? `${created.dir} is a home already; nothing to add`
+      ? `${created.dir} is already a home; nothing to add`
       : `${colors.green('✓')} ${created.left.length > 0 ? 'Completed the' : 'New'} home in ${colors.bold(created.dir)} (${plural(created.made.length, 'file')}${created.commit ? `, commit ${created.commit}` : ''})`,
   );
   if (created.left.length > 0 && !already)
     print(
-      `  left as they were: ${created.left.slice(0, 6).join(', ')}${created.left.length > 6 ? ` and ${created.left.length - 6} more` : ''}`,
+      `  unchanged: ${created.left.slice(0, 6).join(', ')}${created.left.length > 6 ? ` and ${created.left.length - 6} more` : ''}`,
     );
   printWhole(nextSteps(created.dir));
   print(
-    'Everything is a file: edit templates/, tasks/ and allowlist.yaml with your own editor, and see git log for what happened.',
+    'Everything is a file: edit templates/, tasks/ and allowlist.yaml with your editor, and see what happened in git log.',
   );
   if (!isOnPath(process.env.PATH ?? '')) {
     print('\nThe command agentdir is not on your PATH yet:');
-    const step = [`export PATH="${join(source, 'bin')}:$PATH"`, `for good: npm link in ${source}`] as const;
+    const step = [`export PATH="${join(source, 'bin')}:$PATH"`, `permanently: npm link in ${source}`] as const;
     printWhole(stepLines([step], screenWidth()).join('\n'));
   }
   return 0;
@@ -36,9 +35,9 @@ function nextSteps(dir: string): string {
   const here = relative(process.cwd(), dir);
   const steps: [string, string][] = [
     ...(here === '' ? [] : [[`cd ${here.startsWith('..') ? dir : here}`, ''] as [string, string]]),
-    ['agentdir agent', 'the agents you have; each is a file in templates/'],
-    ['agentdir check', 'is every file right?'],
-    ['agentdir start', 'keep it moving; Ctrl-C stops it'],
+    ['agentdir agent', 'list your agents; each is a file in templates/'],
+    ['agentdir check', 'check all files'],
+    ['agentdir start', 'start the daemon; Ctrl-C stops it'],
   ];
   return `\nNext:\n${stepLines(steps, screenWidth()).join('\n')}\n`;
 }

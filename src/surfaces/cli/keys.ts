@@ -5,22 +5,19 @@ import {exit, UserError} from '../../formats/common/errors.ts';
 const {stdin, stdout} = process;
 /** Ctrl-C, Ctrl-D. */
 const LEAVE = ['\u0003', '\u0004'];
-/** What was typed before a question was asked is no answer to it. */
+/** Time to discard input that was typed before the prompt. */
 const DRAIN_MS = 20;
 
-/** The error for a person who leaves while being asked: nothing was decided. */
+/** The error if a person quits at a prompt. */
 export function leftError(): UserError {
-  return new UserError('left; nothing was written', exit.waiting, 'what waits: agentdir approvals');
+  return new UserError('cancelled; nothing was written', exit.waiting, 'see agentdir approvals');
 }
 
 export function onTerminal(): boolean {
   return Boolean(stdin.isTTY && stdout.isTTY);
 }
 
-/**
- * One key, or a word typed or pasted at once, without its Enter; an Enter alone is nothing. Undefined: the person wants
- * to leave.
- */
+/** Reads one key, or a word typed or pasted at once, without Enter. Undefined if the person quits. */
 export async function askKey(prompt: string): Promise<string | undefined> {
   stdin.setRawMode(true);
   try {
@@ -40,7 +37,7 @@ export async function askKey(prompt: string): Promise<string | undefined> {
   }
 }
 
-/** Undefined: the terminal is gone. */
+/** Undefined if the terminal is gone. */
 function nextKeys(): Promise<string | undefined> {
   return new Promise(resolve => {
     const take = (keys?: Buffer) => {
@@ -51,7 +48,7 @@ function nextKeys(): Promise<string | undefined> {
   });
 }
 
-/** A line. Undefined: the person wants to leave. */
+/** Reads a line; undefined if the person quits. */
 export async function askLine(prompt: string): Promise<string | undefined> {
   const lines = createInterface({input: stdin, output: stdout, terminal: true});
   const left = new AbortController();

@@ -7,13 +7,13 @@ import type {NameOf} from './about.ts';
 
 export interface KnownName {
   name: string;
-  /** In a few words, for shells that show them. */
+  /** A short description, for shells that show one. */
   what?: string;
 }
 
 const QUEUE = 'tasks/approvals.task.md';
 
-/** Names in a home, as cheap as can be: of folders, and of lines of task files. No file is parsed. */
+/** Names in a home, read cheaply without parsing files. */
 export function knownNames(home: string, kind: Exclude<NameOf, 'file' | 'dir'>): KnownName[] {
   if (kind === 'agent')
     return [...new Set(listFolder(nodeDisk(home), 'templates').map(stemOf))].map(name => ({name, what: 'agent'}));
@@ -37,7 +37,6 @@ function taskFiles(home: string): string[] {
   return paths.filter(path => path !== QUEUE && path.endsWith('.task.md')).sort();
 }
 
-/** Items with such a box that have an id. */
 function itemsOf(home: string, path: string, box: RegExp): KnownName[] {
   const read = readHomeFile(nodeDisk(home), path);
   if (!read || !('text' in read)) return [];

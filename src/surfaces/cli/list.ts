@@ -16,7 +16,6 @@ export interface ListOptions {
 /** On a terminal; --json lists them all. */
 const MAX_SESSIONS_SHOWN = 50;
 
-/** The agents, and the sessions with their state, the latest first. */
 export function listCommand({home, agent: wanted, status, json}: ListOptions): number {
   const only = wanted === undefined ? undefined : agentName(home, wanted);
   const all = sessionRows(home, only);
@@ -59,18 +58,18 @@ function printAgents(agents: readonly AgentRow[]): void {
 
 function printSessions(sessions: readonly SessionRow[], status: string | undefined): void {
   if (sessions.length === 0) {
-    print(status ? `No sessions that are ${status}.` : 'No sessions. Begin one: agentdir send "Is Redis up?"');
+    print(status ? `No sessions with status ${status}.` : 'No sessions. Start one: agentdir send "Is Redis up?"');
     return;
   }
   const shown = process.stdout.isTTY ? sessions.slice(0, MAX_SESSIONS_SHOWN) : sessions;
   printWhole(tableOf(shown));
   const more = sessions.length - shown.length;
   if (more > 0)
-    print(colors.dim(`and ${plural(more, 'older session')}: narrow it by --agent or --status, or use --json`));
+    print(colors.dim(`and ${plural(more, 'older session')}: filter with --agent or --status, or use --json`));
   const waiting = sessions.filter(row => row.status === 'waiting').length;
   if (waiting > 0)
     print(`${plural(waiting, 'session')} wait${waiting === 1 ? 's' : ''} for your decision: agentdir approvals`);
-  if (shown.some(row => row.shared)) print(colors.dim('* what is sent to the agent comes here'));
+  if (shown.some(row => row.shared)) print(colors.dim('* receives messages sent to the agent'));
 }
 
 function tableOf(sessions: readonly SessionRow[]): string {

@@ -26,20 +26,19 @@ export interface LogOptions {
   json: boolean;
 }
 
-/** Of a session also what was decided about its calls. */
+/** For a session, include decisions about its calls. */
 interface Wanted {
   name: string;
   asked: ReadonlySet<string>;
 }
 
-/** Where files of the home are: git itself passes over commits that change nothing there. */
+/** Paths of the home, so that git skips other commits. */
 const OURS = [MARKER, 'allowlist.yaml', ...folders];
 
 const DEFAULT_COUNT = 30;
 const WHO = 14;
 const POLL_MS = 250;
 
-/** The journal in plain words, oldest first, as a log is read. */
 export async function logCommand({home, what, follow, count, all, json}: LogOptions): Promise<number> {
   const {name, near} = what === undefined ? {} : resolve(home, what);
   const wanted = name === undefined ? undefined : {name, asked: askedIn(home, name)};
@@ -57,12 +56,11 @@ export async function logCommand({home, what, follow, count, all, json}: LogOpti
   if (found.length === 0 && !follow) {
     if (wanted !== undefined)
       throw new UserError(
-        `the journal has nothing about ${wanted.name}`,
+        `the journal has no change about ${wanted.name}`,
         exit.failed,
-        near ? `did you mean ${near}?` : 'all of it: agentdir log',
+        near ? `did you mean ${near}?` : 'to see all changes: agentdir log',
       );
-    if (!json)
-      print(`the journal is empty${head && !all ? '; every commit of the repository: agentdir log --all' : ''}`);
+    if (!json) print(`the journal is empty${head && !all ? '; for all commits: agentdir log --all' : ''}`);
     return exit.done;
   }
   if (more && !json)
@@ -94,7 +92,7 @@ async function newest(
   return {found: found.reverse(), more: false};
 }
 
-/** What the daemon recorded, and what else changes files of the home. */
+/** Commits of the daemon, and others that change files of the home. */
 function isOurs({trailers, paths}: JournalChange): boolean {
   return trailers.some(([key]) => key === 'Cause') || paths.some(path => kindOf(path) !== undefined);
 }
@@ -104,13 +102,13 @@ function concerns({author, trailers, paths}: JournalChange, {name, asked}: Wante
     author === name ||
     trailers.some(([key, value]) => key !== 'Cause' && value === name) ||
     paths.some(path => path === name || stemOf(path) === name) ||
-    // What became of a request stands in the queue, or was decided on its page; the rest tells it once more.
+    // Include decisions in the queue or on the page; other commits repeat them.
     (trailers.some(([key, value]) => key === 'Approval' && asked.has(value)) &&
       (paths.includes(APPROVALS_FILE) || trailers.some(([key, value]) => key === 'Cause' && value === 'edit')))
   );
 }
 
-/** Requests that calls of a session were asked about. */
+/** Approval ids of a session. */
 function askedIn(home: string, name: string): ReadonlySet<string> {
   const path = listSessions(home).find(({id}) => id === name)?.path;
   const read = path === undefined ? undefined : readHomeFile(nodeDisk(home), path);
@@ -118,7 +116,7 @@ function askedIn(home: string, name: string): ReadonlySet<string> {
   return new Set(messages.flatMap(({tool_calls = []}) => tool_calls.flatMap(({approval}) => approval ?? [])));
 }
 
-/** The one thing of the home that is meant. What is no longer there is meant by its whole name. */
+/** Resolves a name; a removed thing needs its full name. */
 function resolve(home: string, what: string): {name: string; near?: string | undefined} {
   const name = what.replace(/^@/, '');
   const {paths} = listHome(nodeDisk(home));
@@ -134,7 +132,7 @@ function resolve(home: string, what: string): {name: string; near?: string | und
   if (names.has(name)) return {name};
   const matches = [...names].filter(known => !known.includes('/') && known.includes(name));
   if (matches.length > 1)
-    throw new UserError(`"${what}" may be any of: ${matches.slice(0, 8).join(', ')}`, exit.usage, 'write more of it');
+    throw new UserError(`"${what}" is ambiguous: ${matches.slice(0, 8).join(', ')}`, exit.usage, 'use more of the id');
   const [only] = matches;
   return only === undefined ? {name, near: nearest(name, names)} : {name: only};
 }
@@ -147,7 +145,7 @@ function show({commit, author, time, subject, trailers, paths}: JournalChange, j
   const recovered = trailers.some(([key, value]) => key === 'Cause' && value === 'recovered');
   const [, thing, words] = /^(\w+\([^)]*\)): (.*)$/.exec(subject) ?? [undefined, undefined, subject];
   const what = thing ? `${colors.bold(visibleLine(thing.replace('(', ' ').replace(/\)$/, '')))}: ` : '';
-  const note = recovered ? colors.dim(' (found at the start)') : '';
+  const note = recovered ? colors.dim(' (found at startup)') : '';
   print(
     `${colors.dim(localTime(time))}  ${cutToWidth(visibleLine(author), WHO).padEnd(WHO)} ${what}${visibleLine(words ?? '')}${note} ${colors.dim(commit.slice(0, 7))}`,
   );

@@ -7,15 +7,15 @@ export function addLookCommands(program: Command, {home, json, finish}: CommandC
   about(
     program
       .command('agent [agent]')
-      .summary('the agents, or everything about one')
-      .description('The agents, or everything about one; part of a name will do.')
+      .summary('list agents, or show one')
+      .description('List agents, or show one. Any unique part of the name works.')
       .action(async (name?: string) =>
         finish((await import('./agent.ts')).agentCommand({home: home(), name, json: json()})),
       ),
     {
       examples: [
-        ['agentdir agent', 'a table of all'],
-        ['agentdir agent planner-001', 'its tools, model, limits, and what is wrong with its file'],
+        ['agentdir agent', 'all agents'],
+        ['agentdir agent planner-001', 'its tools, model, limits and problems'],
       ],
       json: 'value',
     },
@@ -23,8 +23,8 @@ export function addLookCommands(program: Command, {home, json, finish}: CommandC
   about(
     program
       .command('check [files...]')
-      .summary('all problems of the home, or of some of its files')
-      .description('All problems of a home, or of some of its files or folders: place, expectation, remedy.')
+      .summary('check the home, or some files, for errors')
+      .description('Check the home, or some of its files or folders. Each problem comes with its place and a fix.')
       .action(async (files: string[]) =>
         finish(await (await import('./check.ts')).checkCommand({home: home(), files, json: json()})),
       ),
@@ -41,11 +41,11 @@ export function addLookCommands(program: Command, {home, json, finish}: CommandC
   const policy = about(
     program
       .command('policy')
-      .summary('what agents may run, and why')
-      .description('What agents may run, and why: allowlist.yaml. See docs/policy.md.'),
+      .summary('explain and test what agents may run')
+      .description('Explain and test what agents may run (allowlist.yaml). See docs/policy.md.'),
     {
       examples: [
-        ['agentdir policy explain "git push --force"', 'may an agent run it, and why'],
+        ['agentdir policy explain "git push --force"', 'may an agent run this, and why?'],
         ['agentdir policy test', 'the tests in allowlist.yaml'],
       ],
     },
@@ -53,10 +53,8 @@ export function addLookCommands(program: Command, {home, json, finish}: CommandC
   about(
     policy
       .command('explain <command...>')
-      .summary('the verdict on a command line, with its reasons')
-      .description(
-        'The verdict on a command line, with its reasons. Quote the line, or write - to read it from standard input.',
-      )
+      .summary('explain the verdict on a command line')
+      .description('Explain the verdict on a command line. Quote the line, or use - to read it from standard input.')
       .option('--agent <name>', 'as this agent')
       .allowUnknownOption()
       .action(async (words: string[], options: {agent?: string}) =>
@@ -66,36 +64,35 @@ export function addLookCommands(program: Command, {home, json, finish}: CommandC
       ),
     {
       examples: [
-        ['agentdir policy explain "git log | head -5; rm -fr build"', 'each command of the line, and its rule'],
-        ['agentdir policy explain "docker ps" --agent executor-001', 'rules may hold for some agents only'],
+        ['agentdir policy explain "git log | head -5; rm -fr build"', 'each command of the line, with its rule'],
+        ['agentdir policy explain "docker ps" --agent executor-001', 'for one agent: rules can be limited to agents'],
         ['agentdir policy explain - < deploy.sh', 'a line from a file'],
       ],
-      exits: {1: 'there is no allowlist.yaml', 4: 'it has errors'},
+      exits: {1: 'allowlist.yaml is missing', 4: 'allowlist.yaml has errors'},
       json: 'value',
     },
   );
   about(
     policy
       .command('test')
-      .summary("run allowlist.yaml's own tests")
-      .description("Run allowlist.yaml's own tests.")
+      .summary('run the tests in allowlist.yaml')
       .action(async () => finish((await import('./policy.ts')).policyTestCommand({home: home(), json: json()}))),
     {
       examples: [
-        ['agentdir policy test', 'after an edit of allowlist.yaml'],
+        ['agentdir policy test', 'after you edit allowlist.yaml'],
         ['agentdir policy test --json', 'each test with its verdict'],
       ],
-      exits: {1: 'there is no allowlist.yaml', 4: 'it has errors, or a test failed'},
+      exits: {1: 'allowlist.yaml is missing', 4: 'allowlist.yaml has errors, or a test failed'},
       json: 'value',
     },
   );
   about(
     policy
       .command('what-if')
-      .summary('which past calls another allowlist would judge otherwise')
-      .description('Which commands and tools of the whole journal another allowlist would judge otherwise.')
+      .summary('compare another allowlist against past calls')
+      .description('List the commands and tool calls in the journal that another allowlist would judge differently.')
       .requiredOption('--allowlist <file>', 'the allowlist to try; - reads standard input')
-      .option('--agent <name>', 'only what this agent called')
+      .option('--agent <name>', 'only calls of this agent')
       .action(async (options: {allowlist: string; agent?: string}) =>
         finish(
           await (await import('./what-if.ts')).policyWhatIfCommand({
@@ -105,10 +102,10 @@ export function addLookCommands(program: Command, {home, json, finish}: CommandC
       ),
     {
       examples: [
-        ['agentdir policy what-if --allowlist new.yaml', 'before you put it in place'],
-        ['git show HEAD~5:allowlist.yaml | agentdir policy what-if --allowlist -', 'an earlier one'],
+        ['agentdir policy what-if --allowlist new.yaml', 'before you install it'],
+        ['git show HEAD~5:allowlist.yaml | agentdir policy what-if --allowlist -', 'an earlier version'],
       ],
-      exits: {1: 'there is no allowlist.yaml', 4: 'it, or the other, has errors'},
+      exits: {1: 'allowlist.yaml is missing', 4: 'one of the two allowlists has errors'},
       json: 'value',
     },
   );

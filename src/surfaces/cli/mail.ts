@@ -19,7 +19,6 @@ interface Told {
   [key: string]: unknown;
 }
 
-/** Take new mail into the inbox until stopped, or with `once` what is there now. */
 export async function mailCommand({home, once, json}: {home: string; once: boolean; json: boolean}): Promise<number> {
   const {mail: settings} = connectorSettings(home);
   const imap = settings?.imap;

@@ -3,10 +3,9 @@ import {breakAt} from '../terminal/table.ts';
 import {aboutOf, exitWords, jsonWords} from './about.ts';
 import {pathOf} from './command-words.ts';
 
-/** Of a line of source. */
 const WIDTH = 72;
 
-/** The manual, section 1, as troff: from the very commands. */
+/** Generates the manual page from the commands. */
 export function manPage(program: Command): string {
   const help = program.createHelp();
   const groups = grouped(program);
@@ -20,10 +19,10 @@ export function manPage(program: Command): string {
     '.SH DESCRIPTION',
     text(program.description()),
     text(
-      'A home is a directory with agentdir.yaml. The daemon (agentdir start) keeps it moving; the commands read and change the same files that a person edits, and work while no daemon runs. Ids may be any unique part of one.',
+      'A home is a directory with agentdir.yaml. The daemon (agentdir start) keeps it moving. The commands read and change the same files that you edit, and also work without a daemon. Any unique part of an id works.',
     ),
     '.SH OPTIONS',
-    'These may stand in any place.',
+    'These work in any position.',
     ...help.visibleOptions(program).flatMap(option),
     ...[...groups].flatMap(([heading, commands]) => [
       `.SH ${escaped(heading.replace(/:$/, '').toUpperCase())}`,
@@ -43,17 +42,17 @@ const ENDING = [
     ['0', 'done'],
     ['1', 'failed'],
     ['2', 'wrong usage or no home'],
-    ['3', 'something waits for a person'],
+    ['3', 'a decision is pending'],
     ['4', 'a file has errors'],
-    ['5', 'no daemon runs, or one already does'],
+    ['5', 'no daemon is running, or one already is'],
   ].flatMap(([code, what]) => ['.TP', `.B ${code}`, `${what}`]),
   '.SH ENVIRONMENT',
   ...[
-    ['AGENTDIR_HOME', 'the home, where \\-\\-home names none'],
-    ['NO_COLOR', 'no colours; FORCE_COLOR: colours also where standard output is no terminal'],
-    ['COLUMNS', 'how wide tables may be, where the terminal does not say'],
-    ['VISUAL, EDITOR', 'what approve \\-\\-edit opens'],
-    ['OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL', 'the model, where agentdir.yaml lists none'],
+    ['AGENTDIR_HOME', 'the home, unless \\-\\-home is given'],
+    ['NO_COLOR', 'no colours; FORCE_COLOR: colours even if stdout is not a terminal'],
+    ['COLUMNS', 'table width, if the terminal does not report one'],
+    ['VISUAL, EDITOR', 'the editor for approve \\-\\-edit'],
+    ['OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL', 'the model, if agentdir.yaml lists none'],
   ].flatMap(([name, what]) => ['.TP', `.B ${name}`, `${what}`]),
 ];
 
@@ -100,7 +99,7 @@ function option({flags, description, argChoices, defaultValue}: Option): string[
   return ['.TP', `.B ${escaped(flags)}`, text(`${description}${among}${otherwise}`)];
 }
 
-/** Lines of troff: none is taken for a request, no character for an escape. */
+/** Escapes text for troff. */
 function text(words: string): string {
   return breakAt(words, WIDTH, true)
     .map(line => escaped(line.trim()))

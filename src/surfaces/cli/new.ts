@@ -5,7 +5,6 @@ import {makeSession} from '../actions/talk/make-session.ts';
 import {agentNamed} from '../actions/talk/read-agent.ts';
 import {colors, print, printJson} from '../terminal/output.ts';
 
-/** A session without messages, ready for an editor or for `send`. */
 export async function newSessionCommand(options: {
   home: string;
   agent: string;
@@ -19,13 +18,13 @@ export async function newSessionCommand(options: {
     throw new UserError(
       `${agent.name} has a shared session: ${other.path}`,
       exit.failed,
-      'take "shared: true" out of that one first, or leave --shared out',
+      'remove "shared: true" from that one first, or omit --shared',
     );
   const {id, path} = await makeSession({home, agent, shared, now: new Date().toISOString()});
   if (json) printJson({session: id, path, agent: agent.name, shared});
   else
     print(
-      `${colors.green('made')} ${path}\n  write into it with any editor, or: agentdir send TEXT --session ${id} --wait`,
+      `${colors.green('created')} ${path}\n  edit it with any editor, or: agentdir send TEXT --session ${id} --wait`,
     );
   return exit.done;
 }

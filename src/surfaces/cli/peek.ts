@@ -20,7 +20,6 @@ export interface PeekOptions {
 
 const DEFAULT_COUNT = 3;
 
-/** What agents are saying: the last of it, or word by word as it comes. */
 export async function peekCommand({home, to, session, follow, count, json}: PeekOptions): Promise<number> {
   const filter = {
     session: session === undefined ? undefined : sessionFile(home, session).id,
@@ -36,7 +35,7 @@ export async function peekCommand({home, to, session, follow, count, json}: Peek
   }
   const found = outputs(home, filter, count ?? DEFAULT_COUNT);
   if (json) printJson(found);
-  else if (found.length === 0) print('nothing was said yet. Begin: agentdir send "Is Redis up?"');
+  else if (found.length === 0) print('no messages yet. Start with: agentdir send "Is Redis up?"');
   else print(found.map(describe).join('\n\n'));
   return exit.done;
 }
@@ -46,12 +45,13 @@ function describe({session, agent, running, at, text, calls, error, waits_for}: 
   const lines = [`${colors.bold(makeVisible(session))} ${colors.cyan(`@${makeVisible(agent)}`)} ${state}`.trimEnd()];
   if (text !== '') lines.push(makeVisible(text.trimEnd(), false));
   for (const {name, args} of calls) lines.push(colors.dim(`→ ${makeVisible(shortCall(name, args))}`));
-  for (const id of waits_for) lines.push(colors.yellow(`waits for you: agentdir approvals ${makeVisible(id)}`));
+  for (const id of waits_for)
+    lines.push(colors.yellow(`waiting for your approval: agentdir approvals ${makeVisible(id)}`));
   if (error !== null) lines.push(colors.red(makeVisible(error)));
   return lines.join('\n');
 }
 
-/** Prints events as they come; with more than one session, each stretch of text begins with whose it is. */
+/** Prints events; with several sessions, each part begins with its session. */
 function follower(single: boolean): (event: LiveEvent) => void {
   let last: string | undefined;
   let open = false;

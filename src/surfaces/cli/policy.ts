@@ -25,7 +25,6 @@ interface ExplainOptions {
   json: boolean;
 }
 
-/** What the policy says of a command line, and why. */
 export function policyExplainCommand({home: dir, words, agent, json}: ExplainOptions): number {
   const line = lineOf(words);
   const policy = policyOf(dir);
@@ -52,14 +51,14 @@ export function policyExplainCommand({home: dir, words, agent, json}: ExplainOpt
     if (sandbox) print(`        ${colors.yellow('sandbox: host')} ${colors.dim('runs outside the sandbox')}`);
     if (network) print(`        ${colors.yellow('network: true')} ${colors.dim('runs with network access')}`);
   }
-  // What is said of one command stands below it already.
+  // Already printed with its command.
   const told = new Set(judgement.segments.map(({source, reason}) => `\`${source}\`: ${reason}`));
   for (const reason of judgement.reasons) if (!told.has(reason)) print(`  - ${visibleLine(reason)}`);
   print(`  risk ${risk.level}${colors.dim(`: ${visibleLine(risk.factors.join('; '))}`)}`);
   return exit.done;
 }
 
-/** Words that the shell has already taken apart are quoted again, so that they are judged as what they were. */
+/** Quotes words again that the shell has split. */
 function lineOf(words: readonly string[]): string {
   const [first = ''] = words;
   if (words.length > 1) return words.map(quoted).join(' ');
@@ -75,7 +74,7 @@ export function readStdin(): string {
   return readFileSync(0, 'utf8');
 }
 
-/** Rules may be for some agents, so a name that is none deserves a word. */
+/** Warns about an unknown agent, because rules can be limited to agents. */
 export function noteUnknownAgent(home: string, agent: string): void {
   const names = listFolder(nodeDisk(home), 'templates').map(stemOf);
   if (names.includes(agent)) return;
@@ -83,7 +82,6 @@ export function noteUnknownAgent(home: string, agent: string): void {
   note(`there is no agent "${agent}"${near ? `; did you mean ${near}?` : ''}`);
 }
 
-/** The tests that stand in allowlist.yaml itself. */
 export function policyTestCommand({home: dir, json}: {home: string; json: boolean}): number {
   const results = testsOf(policyOf(dir));
   if (json) printWhole(jsonText(results));
@@ -116,14 +114,14 @@ function policyOf(dir: string): Policy {
   const read = readHomeFile(nodeDisk(dir), 'allowlist.yaml');
   if (!read || !('text' in read))
     throw new UserError(
-      'there is no allowlist.yaml, so everything asks',
+      'there is no allowlist.yaml, so everything needs approval',
       exit.failed,
       'add the default policy: agentdir init .',
     );
   const {policy, problems} = parseAllowlist(read.text);
   if (hasErrors(problems))
     throw new UserError(
-      'allowlist.yaml has errors, so everything asks',
+      'allowlist.yaml has errors, so everything needs approval',
       exit.badFile,
       'see: agentdir check allowlist.yaml',
     );

@@ -15,7 +15,7 @@ export function renderProblem(problem: Problem, text: string | undefined, starts
   return [wrap(head, screenWidth()), ...excerpt, wrap(hint, screenWidth(), 4)].join('\n');
 }
 
-/** At most this much of a line, and no more than a screen is wide: a caret beyond it would be off the screen anyway. */
+/** Longest excerpt of a line. */
 const MAX_EXCERPT = 160;
 const LEAST = 20;
 

@@ -1,8 +1,8 @@
-/** What takes less is not told of: it would only flicker. */
+/** Show progress only after this time. */
 const PATIENCE_MS = 400;
 const EVERY_MS = 100;
 
-/** How far long work is, for who waits at a terminal: on a line of its own, which is gone when the work is done. */
+/** Shows progress on one line, which disappears at the end. */
 export function progressOn(
   stream: NodeJS.WriteStream,
   json: boolean,

@@ -7,7 +7,7 @@ import {fitTable} from '../terminal/table.ts';
 import {progressOn} from './progress.ts';
 import {queryFiles} from './query-files.ts';
 
-/** A person may look at all there is, and can press Ctrl-C. */
+/** Generous limits: a person can press Ctrl-C. */
 const QUERY_LIMITS = {rows: 200_000, text: 64 * 1024 * 1024, cell: 1024 * 1024};
 const MOST_MS = 20_000;
 
@@ -17,7 +17,7 @@ export interface QueryCommand {
   json: boolean;
 }
 
-/** The files are read while SQLite gets ready. */
+/** Reads files while SQLite loads. */
 export async function answerQuery({home, sql, json}: QueryCommand, sqlite: SqlRunner): Promise<number> {
   const queries = new TaskQuery(sqlite);
   try {

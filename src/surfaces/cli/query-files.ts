@@ -6,9 +6,8 @@ import {nodeDisk} from '../../home/disk/disk.ts';
 import {listHome, readHomeFile} from '../../home/read.ts';
 import type {HomeSource} from '../../query/home-rows.ts';
 
-/** Whom tasks may be for, and the tasks. */
 const ALWAYS = ['tasks', 'templates', 'workflows'];
-/** Rows that are reached only by the name of their table: a query without that word needs none of these files. */
+/** Read only if the query names the table. */
 const WHERE_NAMED = ['approvals', 'sessions'];
 
 /** The folders that rows of a query are made from. */
@@ -17,7 +16,7 @@ export function queryFolders(sql: string): string[] {
   return [...ALWAYS, ...WHERE_NAMED.filter(name => said.includes(name))];
 }
 
-/** What a query needs of the files of a home. `progress`: so many of so many are read. */
+/** The files that a query needs. */
 export function queryFiles(home: string, sql: string, progress: (done: number, total: number) => void): HomeSource {
   const {paths: all} = listHome(nodeDisk(home), queryFolders(sql));
   const paths = all.filter(path => path.includes('/'));
@@ -45,7 +44,7 @@ export function queryFiles(home: string, sql: string, progress: (done: number, t
   }
 }
 
-/** Of an agent a query needs no more: an agent whose template has an error exists, too. */
+/** A query only needs names of agents, even with errors in templates. */
 function nameOnly(path: string): Facts {
   return {...unreadFacts(path, []), defines: [`agent/${stemOf(path)}`]};
 }

@@ -7,9 +7,8 @@ export async function queryCommand(command: QueryCommand): Promise<number> {
     import('../../query/sql-here.ts'),
     import('./query-answer.ts'),
   ]);
-  // Else V8 compiles parts of SQLite a second time, better, for a query that is over by then, and its end waits for that. A query of
-  // seconds still gets there: 100 million is passed by making the tables alone.
-  // After all is loaded, because V8 takes the code that is kept beside the program only with the flags it was made with.
+  // Without this, V8 recompiles parts of SQLite while a short query ends, and the process waits for that. Set it after
+  // loading: V8 uses the cached code only with the flags it was made with. Queries of seconds still reach this budget.
   setFlagsFromString('--wasm-tiering-budget=1000000000');
   return answerQuery(command, new SqlHere());
 }

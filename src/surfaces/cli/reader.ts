@@ -6,10 +6,9 @@ const ACCESS = 3;
 const WRITING = 1;
 
 /**
- * Calls `gone` when nobody reads our output any more (`agentdir log -f | head -1`), which a writer is else told only at its next
- * write, and that may never come: Node cannot wait for it. Who reads is looked up in /proc, before anything is written. A reader
- * that was never seen there (another user's, or outside our container) is not missed; then, and where there is no /proc or
- * the output is no pipe, the next write tells. Must not throw.
+ * Calls `gone` when nobody reads our output any more (`agentdir log -f | head -1`): Node only notices at the next
+ * write, which may never come. Looks up the reader in /proc. If it cannot be found there, the next write tells. Must
+ * not throw.
  */
 export function whenReaderGoes(gone: () => void): void {
   const pipe = pipeOf(1);
@@ -27,7 +26,6 @@ export function whenReaderGoes(gone: () => void): void {
   timer.unref();
 }
 
-/** As /proc names it. */
 function pipeOf(fd: number): string | undefined {
   try {
     return fstatSync(fd).isFIFO() ? linkAt(`/proc/self/fd/${fd}`) : undefined;

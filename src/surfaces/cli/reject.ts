@@ -10,7 +10,6 @@ export interface RejectOptions extends DecisionReport {
   reason: string | undefined;
 }
 
-/** Say no, to one or several; the agent is told why. */
 export async function rejectCommand(options: RejectOptions): Promise<number> {
   const {home, ids, json} = options;
   const requests = findRequests(home, ids);
@@ -21,7 +20,7 @@ export async function rejectCommand(options: RejectOptions): Promise<number> {
 }
 
 export async function askReason(): Promise<string> {
-  const reason = await askLine('why (the agent is told; may be empty): ');
+  const reason = await askLine('reason for the agent (may be empty): ');
   if (reason === undefined) throw leftError();
   return reason;
 }

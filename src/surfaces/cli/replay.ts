@@ -12,7 +12,6 @@ import {progressOn} from './progress.ts';
 
 interface ReplayCommand {
   home: string;
-  /** Sessions, each by any unique part of its id. */
   sessions: readonly string[];
   all: boolean;
   policy: 'then' | 'now';
@@ -20,10 +19,8 @@ interface ReplayCommand {
   json: boolean;
 }
 
-/** Sessions once more, with the answers and results that were recorded: the first difference of each. */
 export async function replayCommand({home, sessions, all, policy, verbose, json}: ReplayCommand): Promise<number> {
-  if (all === sessions.length > 0)
-    throw new UserError('expected sessions, or --all', exit.usage, 'see the list: agentdir list');
+  if (all === sessions.length > 0) throw new UserError('expected sessions, or --all', exit.usage, 'see agentdir list');
   const ids = all ? undefined : await chosen(home, sessions);
   const result = await replay(home, {
     wants: id => !ids || ids.has(id),
@@ -33,9 +30,9 @@ export async function replayCommand({home, sessions, all, policy, verbose, json}
   const missing = [...(ids ?? [])].filter(id => !result.sessions.some(({session}) => session === id));
   if (missing.length > 0)
     throw new UserError(
-      `no version of ${missing.join(', ')} that can be read is in the journal, so there is nothing to replay`,
+      `no version of ${missing.join(', ')} in the journal can be read: nothing to replay`,
       exit.failed,
-      'does git ignore it? see: git check-ignore -v; what the daemon has seen is in the journal: agentdir start --once',
+      'does git ignore it? (git check-ignore -v) To commit pending changes: agentdir start --once',
     );
   if (json) printWhole(jsonText(toJson(result)));
   else report(result, verbose || ids !== undefined, verbose);
@@ -43,12 +40,12 @@ export async function replayCommand({home, sessions, all, policy, verbose, json}
   return result.sessions.some(({unread}) => unread.length > 0) ? exit.badFile : exit.done;
 }
 
-/** Among those that are there, else among all that ever were. */
+/** Searches existing sessions first, then the journal. */
 async function chosen(home: string, wanted: readonly string[]): Promise<ReadonlySet<string>> {
   const there = listSessions(home).map(({id}) => id);
   const isThere = (name: string) => there.some(id => id.includes(name.replace(/^@/, '')));
   const past = wanted.every(isThere) ? [] : (await pathsEver(home, 'sessions')).map(sessionIdOf);
-  const hint = 'see the list: agentdir list';
+  const hint = 'see agentdir list';
   return new Set(wanted.map(name => oneOf('session', name, isThere(name) ? there : [...new Set(past)], hint)));
 }
 
@@ -78,21 +75,16 @@ function short(commit: string): string {
   return commit.slice(0, 7);
 }
 
-/** `each`: also those in which there is nothing to tell. */
+/** `each`: also list identical sessions. */
 function report({commits, shallow, sessions}: Replay, each: boolean, verbose: boolean): void {
   for (const session of sessions)
     if (each || session.differences.length > 0 || session.unread.length > 0) printReplay(session, verbose);
-  if (shallow)
-    print(
-      colors.dim(
-        'this is a shallow clone: what happened before it was cut off is taken as it is (git fetch --unshallow)',
-      ),
-    );
+  if (shallow) print(colors.dim('this is a shallow clone: older commits are not replayed (git fetch --unshallow)'));
   const different = sessions.filter(({differences}) => differences.length > 0).length;
   const looked = `${plural(sessions.length, 'session')}, ${plural(commits, 'commit')}`;
   if (different > 0) print(`${colors.red(`${different} different`)}: ${looked}`);
   else if (sessions.some(({unread}) => unread.length > 0))
-    print(`${colors.yellow('no difference found, but not all could be read')}: ${looked}`);
+    print(`${colors.yellow('no differences, but some versions could not be read')}: ${looked}`);
   else print(`${colors.green('identical')}: ${looked}`);
 }
 
@@ -108,17 +100,17 @@ function printReplay(session: ReplayedSession, verbose: boolean): void {
   const shown = verbose ? differences : differences.slice(0, 1);
   for (const difference of shown) tellDifference(difference);
   if (shown.length < differences.length)
-    print(colors.dim(`  and ${plural(differences.length - shown.length, 'more difference')}: -v shows all`));
+    print(colors.dim(`  and ${plural(differences.length - shown.length, 'more difference')}: use -v to show all`));
   for (const {path, commit, why} of unread)
     print(
       `  ${colors.yellow('!')} ${visibleLine(path)} cannot be read${commit ? ` as of ${short(commit)}` : ''}: ${visibleLine(why)}`,
     );
   const more = [
-    working && 'it is still at work: replayed as far as it is recorded',
-    !there && 'its file is not there: replayed as the journal had it last',
-    passing > 0 && `${plural(passing, 'earlier version')} had errors; what they held was read in later ones`,
+    working && 'the session is still active: replayed up to now',
+    !there && 'the file is gone: replayed from the last committed version',
+    passing > 0 && `${plural(passing, 'earlier version')} had errors; their content was read from later versions`,
     ...(verbose ? notes : []),
-    !verbose && notes.length > 0 && `${plural(notes.length, 'edit')} by people that are part of it: -v shows them`,
+    !verbose && notes.length > 0 && `${plural(notes.length, 'edit')} by people: use -v to show them`,
   ].filter(line => line !== false);
   for (const line of more) print(colors.dim(`  ${visibleLine(line)}`));
 }

@@ -17,7 +17,7 @@ export interface DecisionReport {
   timeoutMs: number | undefined;
 }
 
-/** What was decided, and what comes of it; with `wait`, once it has. */
+/** Reports decisions; with `wait`, their outcome. */
 export async function reportDecisions(
   decided: readonly Request[],
   {home, json, wait, timeoutMs}: DecisionReport,
@@ -29,11 +29,10 @@ export async function reportDecisions(
   if (json) printWhole(jsonText({daemon, approvals: rows}));
   if (waited) return tellOutcomes(waited, json);
   if (!wait) return exit.done;
-  complain('no daemon runs: nothing comes of it before one does', 'agentdir start');
+  complain('no daemon is running: the decision takes effect at the next start', 'agentdir start');
   return exit.daemon;
 }
 
-/** What is written down now, and what happens next. */
 export function reportDecision(home: string, request: Request, daemon: boolean): void {
   const word = request.decision === 'approved' ? colors.green('approved') : colors.red('rejected');
   print(
@@ -43,20 +42,21 @@ export function reportDecision(home: string, request: Request, daemon: boolean):
   if (rule !== undefined) print(`  always: ${visibleLine(rule.replaceAll('\n', '; '))}`);
 }
 
-/** What "always" adds, or why it adds nothing; undefined if no page says. */
+/** The rule that "always" adds, or why it adds none. */
 function newRule(home: string, request: Request): string | undefined {
   const page = anyPage(home, request.id);
   const action = page?.file.action;
   const now = commandNow(request, page);
   const same =
     now === undefined || ('text' in now && now.changed === undefined && action?.command === makeVisible(now.text));
-  return action && !same ? 'no rule is added, for the text was changed' : action?.['with always'];
+  return action && !same ? 'no rule is added, because the text was changed' : action?.['with always'];
 }
 
 function next({type, decision, agent}: Request): string {
   const who = visibleLine(agent ?? 'the agent');
-  if (type === 'budget') return decision === 'approved' ? 'what waits for it goes on' : 'what waits for it is paused';
-  if (decision === 'rejected') return `${who} is told`;
+  if (type === 'budget')
+    return decision === 'approved' ? 'the waiting agents continue' : 'the waiting agents are paused';
+  if (decision === 'rejected') return `${who} is informed`;
   return type === 'question' ? `${who} reads the answer` : `${who} runs it`;
 }
 
@@ -70,15 +70,14 @@ function tellOutcomes({requests, stopped}: Outcomes, json: boolean): number {
     if (rule !== undefined) print(`  always: ${visibleLine(rule)}`);
   }
   if (stopped === 'no-daemon') {
-    complain('the daemon stopped before all had an outcome', 'it comes once one runs: agentdir start');
+    complain('the daemon stopped before all requests had an outcome', 'start it again: agentdir start');
     return exit.daemon;
   }
-  if (stopped === 'timeout') complain('not all have an outcome yet', 'see later: agentdir approvals --all');
+  if (stopped === 'timeout') complain('some requests have no outcome yet', 'check later: agentdir approvals --all');
   return stopped === 'timeout' || requests.some(hasFailed) ? exit.failed : exit.done;
 }
 
-/** A text that was written down otherwise than it was given. */
 export function noteReplaced(given: string | undefined, written: string | undefined): void {
   if (given !== undefined && written !== undefined && given !== written)
-    note('note: what looks like a credential was replaced before writing');
+    note('note: something that looks like a credential was redacted before writing');
 }

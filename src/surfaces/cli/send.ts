@@ -20,13 +20,12 @@ export interface SendOptions {
   to: string | undefined;
   session: string | undefined;
   wait: boolean;
-  /** Word by word even where it is not a terminal. */
+  /** Stream even if stdout is not a terminal. */
   stream: boolean;
   timeoutMs: number | undefined;
   json: boolean;
 }
 
-/** A message from a person, written into the file of a session; with `wait`, the answer to it. */
 export async function sendCommand(options: SendOptions): Promise<number> {
   const {home, words, to, session, wait, json} = options;
   const {content, replaced} = redactMessage(home, contentOf(words));
@@ -44,7 +43,7 @@ export async function sendCommand(options: SendOptions): Promise<number> {
     );
   else if (!wait) print(`${colors.green('sent')} to ${colors.bold(id)} ${colors.dim(path)}`);
   await tellStatus(home, said);
-  if (!running) note('no daemon runs: the answer comes once one does: agentdir start');
+  if (!running) note('no daemon is running. To get an answer: agentdir start');
   else if (!json && said.status === 'active') note(`see the answer: agentdir peek --session ${id} -f`);
   return wait ? exit.daemon : exit.done;
 }
@@ -65,9 +64,9 @@ function fromStdin(words: readonly string[]): string {
   return stdinText();
 }
 
-/** Why it does not answer yet, as the files say. */
+/** Explains why the session does not answer yet. */
 async function tellStatus(home: string, {id, path, status}: SentMessage): Promise<void> {
-  if (status === 'paused') note(`${id} is paused: it answers once "status: active" is set in ${path}`);
+  if (status === 'paused') note(`${id} is paused. To continue, set "status: active" in ${path}`);
   if (status !== 'waiting') return;
   const {openRequests, awaitedRequests} = await import('../actions/decide/waits-for.ts');
   const found = readSession(home, {id, path});
@@ -75,16 +74,16 @@ async function tellStatus(home: string, {id, path, status}: SentMessage): Promis
   tellRequests(id, ids, openRequests(home, ids));
 }
 
-/** What a person has to decide, and how. */
+/** Lists pending requests with the commands to decide them. */
 function tellRequests(id: string, ids: readonly string[], requests: readonly Request[]): void {
   const what = ids.length > 0 ? ` on ${ids.join(', ')}` : '';
-  if (requests.length === 0) note(`${id} waits for a decision${what}: see NEEDS_YOU.md. It answers after that`);
-  else note(`${id} waits for you, and answers after that:`);
+  if (requests.length === 0) note(`${id} is waiting for your decision${what}: see NEEDS_YOU.md`);
+  else note(`${id} is waiting for your approval:`);
   for (const {id: approval, task, type} of requests) {
     const risk = fieldOf(task, 'risk');
     note(`  ${approval}${risk ? ` (risk ${risk})` : ''}: ${shortTitle(task.title)}`);
     const yes = type === 'question' ? `agentdir approve ${approval} --answer TEXT` : `agentdir approve ${approval}`;
-    note(`    look: agentdir approvals ${approval}; decide: ${yes}, or agentdir reject ${approval}`);
+    note(`    details: agentdir approvals ${approval}; decide: ${yes}, or agentdir reject ${approval}`);
   }
 }
 
@@ -119,7 +118,7 @@ async function answer(
   return outcome(home, said, waited);
 }
 
-/** Tell what became of it: the exit code. With --json the one value is on stdout already. */
+/** Reports the outcome and returns the exit code. */
 async function outcome(home: string, said: SentMessage, {over, header, requests}: AnswerWaitResult): Promise<number> {
   const {id, path, status} = said;
   switch (over) {
@@ -135,20 +134,20 @@ async function outcome(home: string, said: SentMessage, {over, header, requests}
     case 'error':
       complain(
         `${id} is in error: ${header ? errorOf(header) : status}`,
-        `once that is mended, ask again: agentdir send TEXT --session ${id}, or set "status: active" in ${path}`,
+        `fix the cause, then ask again: agentdir send TEXT --session ${id}, or set "status: active" in ${path}`,
       );
       return exit.failed;
     case 'unanswered':
       complain(`${id} was completed before it answered`);
       return exit.failed;
     case 'removed':
-      complain(`the message is no longer in ${path}`, 'what became of it: agentdir log');
+      complain(`the message is no longer in ${path}`, 'see agentdir log');
       return exit.failed;
     case 'timeout':
-      complain('no answer yet', `it is still being worked on: agentdir peek --session ${id} -f`);
+      complain('no answer yet', `the agent is still working: agentdir peek --session ${id} -f`);
       return exit.failed;
     case 'no-daemon':
-      complain('the daemon stopped before the answer came', 'it comes once one runs: agentdir start');
+      complain('the daemon stopped before the answer came', 'start it again: agentdir start');
       return exit.daemon;
   }
 }

@@ -1,7 +1,7 @@
 import type {Command} from 'commander';
 import {exit} from '../../formats/common/errors.ts';
 import {about} from './about.ts';
-import {choiceArgument} from './choice.ts';
+import {choiceArgument} from './option-values.ts';
 
 /** completions, and what its scripts ask. */
 export function addShellCommands(program: Command, finish: (code: number) => void): void {
@@ -9,9 +9,9 @@ export function addShellCommands(program: Command, finish: (code: number) => voi
     program
       .command('completions')
       .addArgument(choiceArgument('<shell>', 'which shell', ['bash', 'zsh', 'fish']))
-      .summary('let your shell complete commands, options and ids')
+      .summary('print shell completions')
       .description(
-        'Prints a script that lets your shell complete commands, options, files, and the names of agents, sessions, tasks and approvals. Load it where your shell starts, as below; it needs no update when commands change.',
+        'Print a script that completes commands, options, files, agents, sessions, tasks and approvals. Load it from the startup file of your shell, as below; it needs no update when commands change.',
       )
       .action(async (shell: string) => {
         process.stdout.write((await import('./completion-scripts.ts')).scriptFor(shell));
@@ -23,7 +23,7 @@ export function addShellCommands(program: Command, finish: (code: number) => voi
         ['eval "$(agentdir completions zsh)"', 'in ~/.zshrc, after compinit'],
         ['agentdir completions fish > ~/.config/fish/completions/agentdir.fish', 'once'],
       ],
-      json: {none: 'what it prints is a script'},
+      json: {none: 'the output is a script'},
     },
   );
   program

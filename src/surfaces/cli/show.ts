@@ -21,13 +21,12 @@ interface ShowOptions {
   json: boolean;
 }
 
-/** A part of a file, with where it stands. */
 interface Excerpt {
   kind: 'task' | 'approval';
   file: string;
   line: number;
   text: string;
-  /** What a person put in place of the command that the rest is about. */
+  /** The command as edited by a person. */
   edited?: string | undefined;
 }
 
@@ -41,7 +40,7 @@ export async function showCommand({home, id: wanted, json}: ShowOptions): Promis
     'session, task, approval or agent',
     wanted,
     [...new Set([...sessions, ...excerpts.keys(), ...agents])],
-    'see what there is: agentdir list, agentdir tasks',
+    'see agentdir list, agentdir tasks',
   );
   if (sessions.includes(id)) return showSession(home, id, json);
   const found = excerpts.get(id);
@@ -68,7 +67,7 @@ export async function showCommand({home, id: wanted, json}: ShowOptions): Promis
   return exit.done;
 }
 
-/** What its lines alone do not tell. */
+/** Prints what happens next to a task. */
 function tellState({row, next, neededBy}: TaskStanding): void {
   const lines = [...next, ...(neededBy.length > 0 ? [`needed by ${neededBy.join(', ')}`] : [])];
   print(`\n${colors.bold(row.state.replace('_', ' '))}${lines.map(line => `\n${visibleLine(line)}`).join('')}`);
@@ -93,7 +92,7 @@ function olderMessages(home: string, segments: readonly string[]): number {
   return count;
 }
 
-/** Tasks and approvals by id; an approval has its item in the queue and a page of its own, which comes first. */
+/** Tasks and approvals by id; the page of an approval comes before its item. */
 function excerptsOf(home: string): Map<string, Excerpt[]> {
   const found = new Map<string, Excerpt[]>();
   const add = (id: string, excerpt: Excerpt) => found.set(id, [...(found.get(id) ?? []), excerpt]);

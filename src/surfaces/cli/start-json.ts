@@ -2,12 +2,12 @@ import type {Report} from '../../formats/daemon-event.ts';
 
 let lines = '';
 
-/** A line of JSON for each thing that happens, for programs. Those of one turn of the loop are written together. */
+/** Prints events as JSON lines, batched per event-loop turn. */
 export const jsonReporter: Report = event => {
   if (lines === '') setImmediate(flush);
   const {text: _, ...rest} = {text: undefined, ...event};
   lines += `${JSON.stringify({time: new Date().toISOString(), ...rest})}\n`;
-  // Whoever waits for these waits for nothing else.
+  // Flush at once: programs wait for these events.
   if (event.event === 'serving' || event.event === 'stopped') flush();
 };
 

@@ -4,7 +4,7 @@ import {colors, plural, print, printWhole} from '../terminal/output.ts';
 import {firstSteps, startingPoint} from './first-steps.ts';
 import {renderProblem} from './problem.ts';
 
-/** A line for each thing that happens, for people; in a home where nothing has happened yet, also what to try. */
+/** Prints events for people; in a new home also the first steps. */
 export const reporter: Report = event => {
   const line = describe(event);
   const time = new Date().toTimeString().slice(0, 8);
@@ -21,7 +21,7 @@ export const reporter: Report = event => {
 const BESIDE_TIME = '00:00:00 '.length;
 let isNew = false;
 
-/** The same in one line, for a log. */
+/** One line per event, for a log. */
 export function describeWhole(event: DaemonEvent): string | undefined {
   const line = describe(event);
   const hint = hintOf(event);
@@ -33,7 +33,7 @@ function hintOf(event: DaemonEvent): string | undefined {
   return hasHint ? event.hint : undefined;
 }
 
-/** Undefined: nothing that a person wants to read. */
+/** Undefined if the event is not shown. */
 function describe(event: DaemonEvent): string | undefined {
   switch (event.event) {
     case 'serving':
@@ -43,13 +43,13 @@ function describe(event: DaemonEvent): string | undefined {
     case 'problem':
       return renderProblem(event.problem, event.text);
     case 'cleared':
-      return `${colors.green('mended')} ${visibleLine(event.problem.file)}:${event.problem.line} ${colors.dim(event.problem.code)}`;
+      return `${colors.green('fixed')} ${visibleLine(event.problem.file)}:${event.problem.line} ${colors.dim(event.problem.code)}`;
     case 'committed':
       return `${colors.green('committed')} ${visibleLine(event.subject)} ${colors.dim(event.commit.slice(0, 7))}`;
     case 'merged':
-      return `${colors.cyan('merged')} ${visibleLine(event.path)}: it was saved from an older version; both changes are in it`;
+      return `${colors.cyan('merged')} ${visibleLine(event.path)}: your save was based on an older version; both changes were kept`;
     case 'conflict':
-      return `${colors.red('conflict')} ${visibleLine(event.path)}: ${visibleLine(event.conflicts.join('; '))}. What was saved is kept in ${visibleLine(event.copy)}`;
+      return `${colors.red('conflict')} ${visibleLine(event.path)}: ${visibleLine(event.conflicts.join('; '))}. Your version was saved as ${visibleLine(event.copy)}`;
     case 'model':
       return event.isModel
         ? `model ${colors.bold(visibleLine(event.model))}`
@@ -65,7 +65,7 @@ function describe(event: DaemonEvent): string | undefined {
     case 'asking':
       return `${colors.bold(event.agent)} asks ${event.model} ${colors.dim(event.session)}`;
     case 'answered':
-      // The commit says so.
+      // The commit is shown instead.
       return undefined;
     case 'asked':
       return `${colors.bold(event.agent)} ${colors.yellow(colors.bold('asks you'))}: ${visibleLine(event.what)} ${colors.dim(`(risk ${event.risk}; agentdir approvals ${event.id})`)}`;
@@ -86,7 +86,7 @@ function describe(event: DaemonEvent): string | undefined {
     case 'trouble':
       return `${colors.yellow('waiting')} ${visibleLine(event.what)}`;
     case 'over':
-      return `${colors.green('going on')} ${colors.dim(`no longer: ${visibleLine(event.what)}`)}`;
+      return `${colors.green('resumed')} ${colors.dim(`resolved: ${visibleLine(event.what)}`)}`;
     case 'stopping':
       return colors.dim(`stopping (${visibleLine(event.why)})`);
     case 'stopped':

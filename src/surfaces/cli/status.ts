@@ -8,15 +8,14 @@ import {comingIn, comingInLines} from './coming-in.ts';
 
 type Shown = Omit<DaemonStatus, 'pid' | 'since' | 'version' | 'watching' | 'errors' | 'warnings'> &
   Partial<Omit<DaemonStatus, 'errors' | 'warnings'>> & {
-    /** Null: nobody has looked. */
+    /** Null if not checked. */
     errors: number | null;
     warnings: number | null;
   };
 
-/** Where there are more sessions, and no daemon that knows them, they are not checked. */
+/** With more sessions and no daemon, sessions are not checked. */
 const MANY = 500;
 
-/** How the home stands, with or without a daemon. */
 export async function statusCommand({home, json}: {home: string; json: boolean}): Promise<number> {
   const daemon = daemonOf(nodeDisk(home));
   const told = daemon && readStatus(nodeDisk(home));
@@ -95,10 +94,9 @@ function lines(home: string, pid: number | undefined, shown: Shown, coming: read
       `  sandbox ${/^(none|off|not tested)/.test(sandbox) ? colors.yellow(visibleLine(sandbox)) : visibleLine(sandbox)}`,
     );
   out.push(...coming);
-  if (watching === false) out.push(`  ${colors.yellow('changes are seen by scanning only')}`);
+  if (watching === false) out.push(`  ${colors.yellow('file watching is off: changes are found by scanning')}`);
   for (const trouble of troubles) out.push(`  ${colors.yellow('waiting')} ${visibleLine(trouble.what)}`);
-  if (errors === null || warnings === null)
-    out.push('  so many sessions are not checked without a daemon: agentdir check');
+  if (errors === null || warnings === null) out.push('  too many sessions to check without a daemon: agentdir check');
   else if (errors + warnings > 0)
     out.push(
       `  ${errors > 0 ? colors.red(plural(errors, 'error')) : plural(errors, 'error')}, ${plural(warnings, 'warning')}: agentdir check`,
@@ -107,7 +105,7 @@ function lines(home: string, pid: number | undefined, shown: Shown, coming: read
   const others = needs - approvals;
   if (others > 0) out.push(`  ${colors.yellow(waits(others, approvals > 0 ? 'other thing' : 'thing'))}`);
   const any = needs + (errors ?? 0) + (warnings ?? 0) + troubles.length > 0;
-  out.push(any ? `  ${colors.dim('all of it, with links: NEEDS_YOU.md')}` : '  nothing waits for you');
+  out.push(any ? `  ${colors.dim('details: NEEDS_YOU.md')}` : '  nothing waits for you');
   return out;
 }
 

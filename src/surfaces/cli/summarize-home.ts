@@ -8,7 +8,7 @@ import {nodeDisk} from '../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../home/read.ts';
 import {type SessionFile, sessionHead} from '../../home/session-files.ts';
 
-/** What can be said of a home without checking it. */
+/** A quick summary of a home. */
 export interface HomeSummary {
   agents: number;
   tasks: number;
@@ -17,7 +17,7 @@ export interface HomeSummary {
   approvals: number;
 }
 
-/** Of sessions only the heads are read, and nothing is parsed but tasks: a large home is looked at within a blink. */
+/** Reads only the heads of sessions, so that large homes are fast. */
 export function summarizeHome(home: string, files: readonly SessionFile[]): HomeSummary {
   const sessions: Record<string, number> = {};
   const ids = new Set<string | undefined>();

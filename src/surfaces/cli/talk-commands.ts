@@ -1,22 +1,21 @@
 import type {Command} from 'commander';
 import {sessionStatuses} from '../../formats/session/session-status.ts';
 import {about} from './about.ts';
-import {choiceOption} from './choice.ts';
 import type {CommandContext} from './command-context.ts';
-import {wholeNumber} from './number-argument.ts';
+import {choiceOption, wholeNumber} from './option-values.ts';
 
 /** send, new, peek, list, show. */
 export function addTalkCommands(program: Command, {home, json, finish}: CommandContext): void {
   about(
     program
       .command('send [text...]')
-      .summary('write to an agent; with --wait, print its answer')
-      .description('Write a message into a session; with --wait, print the answer to it.')
-      .option('--to <agent>', 'to this agent: its shared session, made if there is none (default: default_agent)')
-      .option('--session <id>', 'into this session: any unique part of its id')
-      .option('--wait', 'until it is answered')
-      .option('--no-stream', 'with --wait: the last answer alone, once it is whole')
-      .option('--timeout <seconds>', 'with --wait: no longer than that', wholeNumber)
+      .summary('send a message to an agent')
+      .description('Send a message to an agent or session. With --wait, print the answer.')
+      .option('--to <agent>', 'this agent: its shared session, created if missing (default: default_agent)')
+      .option('--session <id>', 'this session: any unique part of its id')
+      .option('--wait', 'wait for the answer')
+      .option('--no-stream', 'with --wait: print only the complete last answer')
+      .option('--timeout <seconds>', 'with --wait: give up after this time', wholeNumber)
       .action(async (words: string[], options: SendFlags) =>
         finish(
           await (await import('./send.ts')).sendCommand({
@@ -34,15 +33,15 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
     {
       examples: [
         ['agentdir send "Is Redis up?"', 'to the default agent'],
-        ['agentdir send "Plan the day" --to planner-001 --wait', 'and its answer, word by word'],
-        ['git diff | agentdir send --to reviewer --wait', 'the message from a pipe; so does: agentdir send -'],
-        ['answer=$(agentdir send "Is Redis up?" --wait --no-stream)', 'the answer alone, once it is whole'],
+        ['agentdir send "Plan the day" --to planner-001 --wait', 'stream the answer'],
+        ['git diff | agentdir send --to reviewer --wait', 'read the message from a pipe; also: agentdir send -'],
+        ['answer=$(agentdir send "Is Redis up?" --wait --no-stream)', 'only the complete answer'],
       ],
       exits: {
-        1: 'with --wait, it failed or took too long',
-        3: 'with --wait, it waits for a person',
+        1: 'with --wait, the agent failed or took too long',
+        3: 'with --wait, the agent waits for your decision',
         4: 'the session has errors',
-        5: 'with --wait, no daemon runs',
+        5: 'with --wait, no daemon is running',
       },
       json: 'value',
     },
@@ -50,9 +49,9 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
   about(
     program
       .command('new <agent>')
-      .summary('a new session, to write into')
-      .description('A new session of an agent, without messages: a file to write into.')
-      .option('--shared', 'what is sent to the agent comes here')
+      .summary('create a session')
+      .description('Create an empty session for an agent.')
+      .option('--shared', 'receive messages sent to the agent')
       .action(async (agent: string, options: {shared?: boolean}) =>
         finish(
           await (await import('./new.ts')).newSessionCommand({
@@ -62,9 +61,9 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
       ),
     {
       examples: [
-        ['agentdir new planner-001', 'prints where it is'],
-        ['$EDITOR "$(agentdir new planner-001 --json | jq -r .path)"', 'and begin to write'],
-        ['agentdir new planner-001 --shared', 'from now on, what is sent to planner-001 comes there'],
+        ['agentdir new planner-001', 'prints the path'],
+        ['$EDITOR "$(agentdir new planner-001 --json | jq -r .path)"', 'open it in your editor'],
+        ['agentdir new planner-001 --shared', 'from now on, messages sent to planner-001 go there'],
       ],
       exits: {4: 'the template has errors'},
       json: 'value',
@@ -73,12 +72,11 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
   about(
     program
       .command('peek')
-      .summary('what agents are saying, or said last')
-      .description('What agents are saying, or said last.')
+      .summary('show the latest output of agents')
       .option('--to <agent>', 'only this agent')
       .option('--session <id>', 'only this session: any unique part of its id')
-      .option('-f, --follow', 'word by word as it comes, until Ctrl-C')
-      .option('-n, --count <number>', 'of so many sessions (default: 3)', wholeNumber)
+      .option('-f, --follow', 'stream output until Ctrl-C')
+      .option('-n, --count <number>', 'number of sessions (default: 3)', wholeNumber)
       .action(async (options: {to?: string; session?: string; follow?: boolean; count?: number}) =>
         finish(
           await (await import('./peek.ts')).peekCommand({
@@ -89,10 +87,10 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
       ),
     {
       examples: [
-        ['agentdir peek', 'the last words of three sessions'],
-        ['agentdir peek -f', 'all that is said, as it is said'],
-        ['agentdir peek --to planner-001', 'only of one agent'],
-        ['agentdir peek -f --json | jq -r .text', 'for a program: an event a line'],
+        ['agentdir peek', 'the latest output of three sessions'],
+        ['agentdir peek -f', 'stream all output'],
+        ['agentdir peek --to planner-001', 'one agent only'],
+        ['agentdir peek -f --json | jq -r .text', 'for programs: one event per line'],
       ],
       json: 'value, or lines with -f',
     },
@@ -101,10 +99,12 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
     program
       .command('list')
       .alias('ls')
-      .summary('agents and sessions with their status')
-      .description('Agents and sessions with their status, the latest first.')
+      .summary('list agents and sessions')
+      .description('List agents and sessions with their status, latest first.')
       .option('--agent <name>', 'only this agent')
-      .addOption(choiceOption('--status <status>', 'only such sessions', [...sessionStatuses, 'new', 'wrong']))
+      .addOption(
+        choiceOption('--status <status>', 'only sessions with this status', [...sessionStatuses, 'new', 'wrong']),
+      )
       .action(async (options: {agent?: string; status?: string}) =>
         finish(
           (await import('./list.ts')).listCommand({
@@ -117,8 +117,8 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
       ),
     {
       examples: [
-        ['agentdir ls', 'all agents, and the latest sessions'],
-        ['agentdir ls --status error', 'what went wrong'],
+        ['agentdir ls', 'all agents and the latest sessions'],
+        ['agentdir ls --status error', 'failed sessions'],
         ["agentdir ls --json | jq -r '.sessions[].file'", 'the files of all sessions'],
       ],
       json: 'value',
@@ -127,8 +127,8 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
   about(
     program
       .command('show <id>')
-      .summary('a session to read, or a task, approval or agent')
-      .description('A session to read, or a task, approval or agent: by any unique part of its id.')
+      .summary('show a session, task, approval or agent')
+      .description('Show a session, task, approval or agent, by any unique part of its id.')
       .action(async (id: string) =>
         finish(await (await import('./show.ts')).showCommand({home: home(), id, json: json()})),
       ),
@@ -138,7 +138,7 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
         ['agentdir show redis-check', 'a task, with its notes'],
         ['agentdir show planner-001', 'an agent'],
       ],
-      exits: {4: 'its file has errors'},
+      exits: {4: 'the file has errors'},
       json: 'value',
       names: {id: 'any'},
     },

@@ -23,7 +23,6 @@ export interface AddFlags {
   assign?: string;
 }
 
-/** A new task, written as a person would write it; its id alone on stdout. */
 export async function taskAddCommand(
   home: string,
   words: readonly string[],
@@ -70,9 +69,9 @@ function titleOf(words: readonly string[]): string {
   const title = words.join(' ').trim();
   if (title !== '' && title !== '-' && !title.includes('\n')) return title;
   throw new UserError(
-    'a task wants a title of one line',
+    'a task needs a one-line title',
     exit.usage,
-    'agentdir task add "Check Redis" --prompt - < FILE takes a long text',
+    'agentdir task add "Check Redis" --prompt - < FILE takes longer text',
   );
 }
 
@@ -92,7 +91,7 @@ function priorityOf(given: string | undefined): {priority?: Priority} {
 
 function assigneeOf(home: string, {to, assign}: AddFlags): {names?: string[]} {
   if (to !== undefined && assign !== undefined)
-    throw new UserError('--to and --assign exclude each other', exit.usage, 'a task is for one of the two');
+    throw new UserError('--to and --assign exclude each other', exit.usage, 'use one of them');
   return to === undefined ? {} : {names: [assigneeNamed(to, addressableNames(home))]};
 }
 

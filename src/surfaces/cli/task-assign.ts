@@ -7,7 +7,7 @@ import {addressableNames, assigneeNamed, newAgentNamed} from '../actions/tasks/n
 import {note} from '../terminal/output.ts';
 import {changedTaskLine, printTaskReport} from './task-report.ts';
 
-/** Others are to do it: their names stand before the title, and no one else's; or one that is made for it. */
+/** Replaces the assignees, or assigns a new agent. */
 export async function taskAssignCommand(
   home: string,
   id: string,
@@ -30,13 +30,13 @@ export async function taskAssignCommand(
     const isHandedOn = fieldOf(task, 'session') !== undefined && (made !== undefined || known.hasAgent(names[0] ?? ''));
     if (task.state === 'in_progress' && isHandedOn)
       note(`the daemon delivers it to ${made ?? names[0]}, as another attempt`);
-    else if (task.state === 'in_progress') note(`it was begun: to deliver it again, agentdir task reopen ${whole}`);
-    else if (task.state === 'blocked') note(`it is blocked: to deliver it, agentdir task reopen ${whole}`);
+    else if (task.state === 'in_progress')
+      note(`it is in progress; to deliver it again: agentdir task reopen ${whole}`);
+    else if (task.state === 'blocked') note(`it is blocked; to deliver it: agentdir task reopen ${whole}`);
   }
   return code;
 }
 
-/** Names, or `new:TEMPLATE` alone. */
 function receivers(
   known: ReturnType<typeof addressableNames>,
   wanted: readonly string[],
@@ -45,11 +45,11 @@ function receivers(
   if (spawned === undefined)
     return {names: [...new Set(wanted.map(name => assigneeNamed(name, known)))], made: undefined};
   if (wanted.length > 1)
-    throw new UserError(`${spawned} and others exclude each other`, exit.usage, 'a task is for one of the two');
+    throw new UserError(`${spawned} and other assignees exclude each other`, exit.usage, 'use one of them');
   return {names: [], made: newAgentNamed(spawned, known)};
 }
 
-/** What was delivered to somebody else is delivered again; names count only where no new agent is asked for. */
+/** Clears the delivery, so that the new assignee gets the task. */
 function assignment(task: Task, names: readonly string[], made: string | undefined): PersonTaskEdit {
   const before = fieldOf(task, 'assign');
   const same =

@@ -10,8 +10,10 @@ export function addTaskCommands(program: Command, {home, json, finish}: CommandC
   about(
     program
       .command('tasks [sql]')
-      .summary('all tasks, and what each waits for; or a SELECT')
-      .description('The tasks of all task files, and what each waits for; or a SELECT over them: see docs/query.md.')
+      .summary('list tasks, or query them with SQL')
+      .description(
+        'List the tasks of all task files and what each is waiting for, or run a SELECT over them: see docs/query.md.',
+      )
       .action(async (sql?: string) =>
         finish(
           sql === undefined
@@ -21,9 +23,9 @@ export function addTaskCommands(program: Command, {home, json, finish}: CommandC
       ),
     {
       examples: [
-        ['agentdir tasks', 'file by file, as the trees they are'],
-        ['agentdir tasks "SELECT id, title FROM tasks WHERE ready"', 'what can be begun'],
-        ["agentdir tasks --json | jq -r '.[] | select(.blocked_by) | .id'", 'what waits for others'],
+        ['agentdir tasks', 'all tasks, as trees'],
+        ['agentdir tasks "SELECT id, title FROM tasks WHERE ready"', 'tasks that can start'],
+        ["agentdir tasks --json | jq -r '.[] | select(.blocked_by) | .id'", 'tasks that wait for other tasks'],
       ],
       exits: {1: 'the query took too long'},
       json: 'value',
@@ -32,13 +34,13 @@ export function addTaskCommands(program: Command, {home, json, finish}: CommandC
   const task = about(
     program
       .command('task')
-      .summary('add a task, tick its box, write a note')
+      .summary('add and change tasks')
       .description(
-        'Add a task, tick its box, write a note: as you would in its file with an editor. An id is any unique part of one; `agentdir tasks` lists them. The daemon fills in the times, and delivers what is ready.',
+        'Add and change tasks, as you could in an editor. Any unique part of an id works; `agentdir tasks` lists ids. The daemon fills in times and delivers tasks that are ready.',
       ),
     {
       examples: [
-        ['agentdir task add "Check Redis" --to executor-001', 'a new task; prints its id'],
+        ['agentdir task add "Check Redis" --to executor-001', 'add a task and print its id'],
         ['agentdir task done 7k2m', 'tick its box'],
       ],
     },
@@ -46,28 +48,30 @@ export function addTaskCommands(program: Command, {home, json, finish}: CommandC
   about(
     task
       .command('add <title...>')
-      .summary('a new task; prints its id')
-      .description('A new task; prints its id.')
-      .option('--to <agent>', 'for this agent, or for human')
-      .option('--assign <new>', 'for an agent made for it: new:TEMPLATE, or new:provider/model')
-      .option('--file <name>', 'in tasks/NAME.task.md, made if missing (default: that of --parent, else todo)')
+      .summary('add a task and print its id')
+      .option('--to <agent>', 'assign to this agent, or to human')
+      .option('--assign <new>', 'assign to a new agent: new:TEMPLATE or new:provider/model')
+      .option(
+        '--file <name>',
+        'add to tasks/NAME.task.md, created if missing (default: the file of --parent, else todo)',
+      )
       .option('--priority <priority>', 'A to D, or high, medium, low')
-      .option('--tag <tag>', 'may be given several times', several)
+      .option('--tag <tag>', 'a tag; repeatable', several)
       .option('--prompt <text>', 'instructions; - reads standard input')
       .option('--description <text>', 'background; - reads standard input')
-      .option('--depends-on <id>', 'wait until that is completed; may be given several times', several)
-      .option('--parent <id>', 'nested under that task')
-      .option('--due <time>', 'a date or time, as in 2026-01-31')
+      .option('--depends-on <id>', 'wait until this task is completed; repeatable', several)
+      .option('--parent <id>', 'nest under this task')
+      .option('--due <time>', 'due date or time, such as 2026-01-31')
       .option('--approval', 'ask a person before it starts')
       .action(async (words: string[], flags: AddFlags) =>
         finish(await (await import('./task-add.ts')).taskAddCommand(home(), words, flags, json())),
       ),
     {
       examples: [
-        ['agentdir task add "Check Redis" --to executor-001 --priority A --tag ops', 'for an agent, soon'],
+        ['agentdir task add "Check Redis" --to executor-001 --priority A --tag ops', 'high priority, for an agent'],
         ['agentdir task add Write a report --to planner --prompt - < wanted.md', 'instructions from a file'],
-        ['id=$(agentdir task add "Which container?" --to retriever-001)', 'its id, to go on with:'],
-        ['agentdir task add "Is it up?" --depends-on "$id" --approval', 'after that, and after your yes'],
+        ['id=$(agentdir task add "Which container?" --to retriever-001)', 'keep the id for the next command'],
+        ['agentdir task add "Is it up?" --depends-on "$id" --approval', 'after that task, and after your approval'],
       ],
       exits: CHANGED,
       json: 'value',
@@ -78,10 +82,9 @@ export function addTaskCommands(program: Command, {home, json, finish}: CommandC
     const command = task
       .command(`${name} <ids...>`)
       .summary(description)
-      .description(`${description}.`)
-      .option('--note <text>', 'a note with it; - reads standard input')
-      .option('--result <text>', 'what came of it; - reads standard input');
-    if (state === 'blocked') command.option('--why <text>', 'what keeps it from going on: a note');
+      .option('--note <text>', 'add a note; - reads standard input')
+      .option('--result <text>', 'set the result; - reads standard input');
+    if (state === 'blocked') command.option('--why <text>', 'the reason, as a note');
     command.action(async (ids: string[], flags: StateFlags) =>
       finish(await (await import('./task-state.ts')).taskStateCommand(home(), state, ids, flags, json())),
     );
@@ -90,14 +93,14 @@ export function addTaskCommands(program: Command, {home, json, finish}: CommandC
   about(
     task
       .command('note <id> <text...>')
-      .summary('a note below the others')
-      .description('A note below the others; - reads standard input.')
+      .summary('add a note')
+      .description('Add a note to a task; - reads standard input.')
       .action(async (id: string, words: string[]) =>
         finish(await (await import('./task-note.ts')).taskNoteCommand(home(), id, words, json())),
       ),
     {
       examples: [
-        ['agentdir task note 7k2m "the port is 6380"', 'whoever works on it reads it'],
+        ['agentdir task note 7k2m "the port is 6380"', 'the assignee will read it'],
         ['df -h | agentdir task note 7k2m -', 'from a pipe'],
       ],
       exits: CHANGED,
@@ -108,10 +111,8 @@ export function addTaskCommands(program: Command, {home, json, finish}: CommandC
   about(
     task
       .command('assign <id> <agents...>')
-      .summary('others are to do it')
-      .description(
-        'Others are to do it: their names replace those before the title; or new:TEMPLATE, new:provider/model.',
-      )
+      .summary('change the assignees')
+      .description('Replace the assignees of a task with agents, human, new:TEMPLATE or new:provider/model.')
       .action(async (id: string, agents: string[]) =>
         finish(await (await import('./task-assign.ts')).taskAssignCommand(home(), id, agents, json())),
       ),
@@ -119,7 +120,7 @@ export function addTaskCommands(program: Command, {home, json, finish}: CommandC
       examples: [
         ['agentdir task assign 7k2m executor-001', 'another agent'],
         ['agentdir task assign 7k2m human', 'you'],
-        ['agentdir task assign 7k2m new:coder', 'an agent made for it'],
+        ['agentdir task assign 7k2m new:coder', 'a new agent'],
       ],
       exits: CHANGED,
       json: 'value',
@@ -128,7 +129,7 @@ export function addTaskCommands(program: Command, {home, json, finish}: CommandC
   );
 }
 
-const CHANGED = {1: 'it could not be written', 4: 'a task file has errors'};
+const CHANGED = {1: 'the file could not be written', 4: 'a task file has errors'};
 
 interface StateCommand {
   name: string;
@@ -141,46 +142,46 @@ const states: readonly StateCommand[] = [
   {
     name: 'done',
     state: 'completed',
-    description: '[x]: completed, which wakes what depends on it',
+    description: '[x]: mark as completed; unblocks dependent tasks',
     examples: [
-      ['agentdir task done 7k2m --result "it is up"', 'whoever asked for it is told'],
-      ['agentdir task done 7k2m 9x1c', 'both, or none if one is unknown'],
+      ['agentdir task done 7k2m --result "it is up"', 'informs whoever created the task'],
+      ['agentdir task done 7k2m 9x1c', 'both, or none if an id is unknown'],
     ],
   },
   {
     name: 'start',
     state: 'in_progress',
-    description: '[/]: in progress',
+    description: '[/]: mark as in progress',
     examples: [
-      ['agentdir task start 7k2m', 'it is no longer delivered to anybody'],
+      ['agentdir task start 7k2m', 'the daemon no longer delivers it'],
       ['agentdir task start 7k2m --note "I do it myself"', 'and say why'],
     ],
   },
   {
     name: 'block',
     state: 'blocked',
-    description: '[!]: blocked or failed; it wants a reason',
+    description: '[!]: mark as blocked or failed, with a reason',
     examples: [
-      ['agentdir task block 7k2m --why "no access to the host"', 'what depends on it goes on waiting'],
+      ['agentdir task block 7k2m --why "no access to the host"', 'dependent tasks keep waiting'],
       ['curl -sS example.org 2>&1 | agentdir task block 7k2m --why -', 'the reason from a pipe'],
     ],
   },
   {
     name: 'skip',
     state: 'skipped',
-    description: '[-]: not to be done',
+    description: '[-]: skip',
     examples: [
-      ['agentdir task skip 7k2m', 'it will not be done'],
+      ['agentdir task skip 7k2m', 'skip a task'],
       ['agentdir task skip 7k2m --note "done by hand"', 'and say why'],
     ],
   },
   {
     name: 'reopen',
     state: 'pending',
-    description: '[ ]: pending again, and delivered again',
+    description: '[ ]: mark as pending; it is delivered again',
     examples: [
-      ['agentdir task reopen 7k2m', 'it is delivered once more'],
-      ['agentdir task reopen 7k2m --note "look once more, at the replica"', 'with what is to be better'],
+      ['agentdir task reopen 7k2m', 'deliver it again'],
+      ['agentdir task reopen 7k2m --note "look once more, at the replica"', 'with a hint for the assignee'],
     ],
   },
 ];

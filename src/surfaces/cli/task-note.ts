@@ -4,7 +4,6 @@ import {findTasks} from '../actions/tasks/find-tasks.ts';
 import {givenTexts} from './given-text.ts';
 import {changedTaskLine, printTaskReport} from './task-report.ts';
 
-/** A note below the others. */
 export async function taskNoteCommand(
   home: string,
   id: string,

@@ -12,18 +12,15 @@ import {reportReplaced} from './given-text.ts';
 export interface TaskReport {
   home: string;
   json: boolean;
-  /** The tasks that were changed. */
   ids: readonly string[];
-  /** Texts of files as they were saved. */
+  /** Saved texts by path. */
   written: ReadonlyMap<string, string>;
   replaced: readonly ReplacedSecret[];
-  /** What was done to a task, in a line. */
   line: (row: TaskRow) => string;
-  /** Whether anything comes of it. */
   quiet?: boolean;
 }
 
-/** What was written, on stdout; what happens next, beside it. With --json all of it as one value. */
+/** Prints the change on stdout and the next step on stderr; with --json one value. */
 export async function printTaskReport({home, json, ids, written, replaced, line, quiet}: TaskReport): Promise<number> {
   const daemon = daemonOf(nodeDisk(home)) !== undefined;
   const rows = await changedRows(readTaskHome(home, written), ids);
@@ -36,12 +33,12 @@ export async function printTaskReport({home, json, ids, written, replaced, line,
   for (const {row} of rows) print(line(row));
   reportReplaced(replaced);
   for (const step of next) note(step);
-  if (!daemon && !quiet) note('no daemon runs: agentdir start');
+  if (!daemon && !quiet) note('no daemon is running: agentdir start');
   return exit.done;
 }
 
 async function changedRows(tasks: TaskHome, ids: readonly string[]): Promise<TaskStanding[]> {
-  // Whatever checks a home is loaded after the file is written.
+  // Load the checker after the write.
   const {standings} = await import('../actions/tasks/standing.ts');
   return standings(tasks, ids);
 }

@@ -9,7 +9,7 @@ import {changedTaskLine, printTaskReport} from './task-report.ts';
 
 export interface StateFlags {
   note?: string;
-  /** The same, of `block`. */
+  /** Same as `note`, for `block`. */
   why?: string;
   result?: string;
 }
@@ -22,7 +22,6 @@ const words: Record<TaskState, string> = {
   skipped: colors.dim('skipped'),
 };
 
-/** Set the box of one or several: of all that are named, or of none. */
 export async function taskStateCommand(
   home: string,
   state: TaskState,
@@ -48,8 +47,8 @@ export async function taskStateCommand(
 
 function reasonOf(state: TaskState, {note, why}: StateFlags): string | undefined {
   if (note !== undefined && why !== undefined)
-    throw new UserError('--why and --note are the same here: give one', exit.usage);
+    throw new UserError('--why and --note mean the same here: use one', exit.usage);
   if (state === 'blocked' && note === undefined && why === undefined)
-    throw new UserError('what keeps it from going on?', exit.usage, 'agentdir task block ID --why TEXT');
+    throw new UserError('why is it blocked?', exit.usage, 'agentdir task block ID --why TEXT');
   return why ?? note;
 }

@@ -33,7 +33,7 @@ export function tasksCommand({home: dir, json}: {home: string; json: boolean}): 
     if (file.tasks.length === 0) continue;
     print(
       colors.bold(visibleLine(path)) +
-        (broken.has(path) ? colors.red('  has errors and is not acted on: agentdir check') : ''),
+        (broken.has(path) ? colors.red('  has errors, so its tasks are not processed: agentdir check') : ''),
     );
     for (const task of file.tasks) {
       const row = rows[next++];

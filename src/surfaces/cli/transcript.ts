@@ -9,7 +9,7 @@ import {localTime, shorten} from './short-text.ts';
 const RESULT_LINES = 6;
 const RESULT_CHARS = 600;
 
-/** A session for people to read. `older`: messages before these, in files of their own. */
+/** Renders a session. `older`: number of messages in segments. */
 export function transcript(
   id: string,
   path: string,
@@ -90,7 +90,7 @@ function entry(
   return lines.join('\n');
 }
 
-/** What a person has to do with a call, or had. */
+/** The approval state of a call. */
 function stateOf({approval, started}: Call, content: string | undefined): {state: string; instead?: string} {
   const id = approval === undefined ? '' : makeVisible(approval);
   if (content === undefined) {
@@ -118,7 +118,7 @@ function resultIn(content: string): Record<string, unknown> {
   }
 }
 
-/** What a command printed, as it printed it, and what a person answered; any other result as it is. */
+/** Shows command output and answers as plain text, other results as they are. */
 function resultText(content: string): string {
   const {error, stdout, stderr, ran, duration_ms, exit_code, answer, code} = resultIn(content);
   if (typeof answer === 'string') return answer;

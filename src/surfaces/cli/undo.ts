@@ -11,16 +11,14 @@ import {colors, print, printError, printJson, printWhole} from '../terminal/outp
 
 interface UndoOptions {
   home: string;
-  /** A commit of the journal, or the id of what it was about. */
+  /** A commit, or the id of its subject. */
   id: string;
   dryRun: boolean;
   json: boolean;
 }
 
-/** Lines of a difference that are shown. */
 const MOST_LINES = 40;
 
-/** Take one state change back by an edit, and say what that leaves as it is. */
 export async function undoCommand({home, id, dryRun, json}: UndoOptions): Promise<number> {
   const plan = await planUndo(home, await findChange(home, id));
   const {commit, author, time, subject} = plan.change;
@@ -40,20 +38,20 @@ export async function undoCommand({home, id, dryRun, json}: UndoOptions): Promis
     return exit.done;
   }
   const words = visibleLine(`${commit.slice(0, 7)} ${subject} (${author})`);
-  print(`${dryRun ? colors.yellow('would be taken back') : colors.green('taken back')}: ${words}`);
+  print(`${dryRun ? colors.yellow('would undo') : colors.green('undone')}: ${words}`);
   for (const edit of edits) {
     print(`${colors.bold(visibleLine(edit.path))}: ${whatOf(edit)}`);
     const diff = diffOf(edit);
     if (diff !== '') printWhole(painted(diff));
   }
-  if (told.cannot.length > 0) print('not taken back:');
+  if (told.cannot.length > 0) print('not undone:');
   for (const line of told.cannot) print(`  ${visibleLine(line)}`);
   for (const line of told.next) print(`${colors.yellow('→')} ${visibleLine(line)}`);
-  if (!dryRun && !daemonOf(nodeDisk(home))) print(colors.dim('no daemon runs: it is committed at the next start'));
+  if (!dryRun && !daemonOf(nodeDisk(home))) print(colors.dim('no daemon is running: the next start commits it'));
   return exit.done;
 }
 
-/** Null: it is not in the journal yet. */
+/** Null if it is not committed yet. */
 function overlapJson({path, line, commit, author, subject, why}: Overlap) {
   return {path, line, commit: commit ?? null, author: author ?? null, subject: subject ?? null, why};
 }

@@ -7,11 +7,11 @@ import {completeCommand} from './complete.ts';
 
 const MOST_NAMES = 6;
 
-/** What commander says of a command line, as the rest of the program tells of things. */
+/** Converts a commander error to a UserError with a hint. */
 export function usageError(program: Command, words: readonly string[], {message, code}: CommanderError): UserError {
   const {command, given} = parseWords(program, words);
   const [word] = given;
-  // `agentdir workspace dif coder` would go to what `agentdir workspace` does.
+  // `agentdir workspace dif coder` would otherwise run the default command.
   const meant = word === undefined ? undefined : nearestCommand(command, word);
   if (code === 'commander.excessArguments' && meant !== undefined)
     return new UserError(`unknown command '${word}'`, exit.usage, `did you mean ${meant}?`);
@@ -22,7 +22,7 @@ export function usageError(program: Command, words: readonly string[], {message,
   return new UserError(text ?? message, exit.usage, hint);
 }
 
-/** An example, and what a shell would offer in place of what is missing. */
+/** An example, and possible values of the missing argument. */
 function whatToType(program: Command, command: Command, words: readonly string[]): string {
   const flag = parseWords(program, words).awaiting?.long ?? '';
   const lines = aboutOf(command)?.examples.map(([line]) => line) ?? [];
@@ -30,11 +30,11 @@ function whatToType(program: Command, command: Command, words: readonly string[]
   const offered = completeCommand(program, [...words, ''], process.cwd(), process.env).split('\n');
   const names = offered.map(line => line.split('\t')[0] ?? '').filter(name => /^[^:-]/.test(name));
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
-  const there = names.length > 0 ? `; there are: ${names.slice(0, MOST_NAMES).join(', ')}${more}` : '';
+  const there = names.length > 0 ? `; choose from: ${names.slice(0, MOST_NAMES).join(', ')}${more}` : '';
   return example ? `for example: ${example}${there}` : `see: ${pathOf(command)} --help${there}`;
 }
 
-/** `agentdir help statsu`: commander would give the help of all there is, and not say why. */
+/** `agentdir help statsu`: commander would show the general help without an error. */
 export function unknownHelp(program: Command, words: readonly string[]): UserError | undefined {
   const at = words.indexOf('help');
   let {command, given} = parseWords(program, words.slice(0, at));

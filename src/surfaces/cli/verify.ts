@@ -13,7 +13,6 @@ interface VerifyOptions {
   json: boolean;
 }
 
-/** Every execution that the journal has without a valid decision before it. */
 export async function verifyCommand({home, what, json}: VerifyOptions): Promise<number> {
   const result = await audit(home, progressOn(process.stderr, json, 'commits'));
   const {sessions, approvals, unread} = result;
@@ -56,7 +55,7 @@ function short(commit: string): string {
 
 function report(result: Audit, findings: readonly AuditFinding[]): void {
   for (const [session, group] of bySession(findings)) {
-    print(session === undefined ? 'not about one session' : `session ${visibleLine(session)}`);
+    print(session === undefined ? 'no session' : `session ${visibleLine(session)}`);
     for (const {kind, what, commit, time, call, tool} of group) {
       const called = call === undefined ? '' : ` ${visibleLine(`${tool} ${call}`)}:`;
       print(`  ${colors.red('✗')} ${colors.dim(`${short(commit)} ${time}`)}${called} ${visibleLine(what)}`);
@@ -70,16 +69,18 @@ function report(result: Audit, findings: readonly AuditFinding[]): void {
   const {commits, executions, decisions} = result;
   const looked = `${plural(commits, 'commit')}, ${plural(executions, 'execution')}, ${plural(decisions, 'decision')}`;
   if (findings.length > 0) print(`${colors.red(plural(findings.length, 'finding'))} in ${looked}`);
-  else if (result.unread.length > 0) print(`${colors.yellow('nothing found, but not all could be read')}: ${looked}`);
-  else print(`${colors.green('nothing ran without a valid decision')}: ${looked}`);
+  else if (result.unread.length > 0)
+    print(`${colors.yellow('no findings, but some versions could not be read')}: ${looked}`);
+  else print(`${colors.green('nothing ran without approval')}: ${looked}`);
 }
 
 function notes({shallow, passing, recovered}: Audit): string[] {
   return [
-    shallow && 'this is a shallow clone: what happened before it was cut off is not looked at (git fetch --unshallow)',
-    passing > 0 && `${plural(passing, 'earlier version')} of files had errors; what they held was read in later ones`,
+    shallow && 'this is a shallow clone: older commits are not checked (git fetch --unshallow)',
+    passing > 0 &&
+      `${plural(passing, 'earlier version')} of files had errors; their content was read from later versions`,
     recovered > 0 &&
-      `${plural(recovered, 'execution')} and its decision were committed together after a crash: their order is what the files say`,
+      `${plural(recovered, 'execution')} and its decision were committed together after a crash; their order is taken from the files`,
   ].filter(line => line !== false);
 }
 

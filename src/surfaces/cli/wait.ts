@@ -13,7 +13,7 @@ import {type FoundSession, readSession} from '../actions/talk/find-session.ts';
 import type {AnswerScreen} from './answer-screen.ts';
 
 const LOOK_MS = 40;
-/** A file may be half saved, and a daemon just being restarted. */
+/** Tolerates half-saved files and a daemon that is restarting. */
 const PATIENCE_MS = 3_000;
 
 export interface AnswerWait {
@@ -28,11 +28,11 @@ export interface AnswerWaitResult {
   over: WaitEnd | 'timeout' | 'no-daemon';
   replies: readonly Message[];
   header: SessionHeader | undefined;
-  /** What a person has to decide before it goes on. */
+  /** Pending requests. */
   requests: readonly Request[];
 }
 
-/** Until the session is done with the message: the session file tells, live output only comes before it. */
+/** Waits until the message is answered. The session file is authoritative, not the live output. */
 export async function waitForAnswer({home, file, asked, screen, timeoutMs}: AnswerWait): Promise<AnswerWaitResult> {
   const looker = new SessionLooker(home, file);
   const daemon = patient(() => daemonOf(nodeDisk(home)) !== undefined);
@@ -60,7 +60,7 @@ export async function waitForAnswer({home, file, asked, screen, timeoutMs}: Answ
     {session: file.id},
     event => {
       if (event.event === 'begin') look();
-      // A turn that was not asked with the message tells of something else.
+      // Ignore turns that started before the message.
       if (event.event !== 'begin' || (event.after?.messages ?? 0) > place) screen.live(event, answers);
     },
     stop.signal,
@@ -68,7 +68,7 @@ export async function waitForAnswer({home, file, asked, screen, timeoutMs}: Answ
   try {
     for (const end = performance.now() + (timeoutMs ?? Number.POSITIVE_INFINITY); ; ) {
       const over = look();
-      // The queue has it a moment after the session; and what was decided is over a moment later.
+      // The queue follows the session with a short delay.
       const requests = undecided?.() ?? [];
       if (over === 'waiting' ? requests.length > 0 || !stuck() : over !== undefined)
         return {...result, over: over as WaitEnd, requests};
@@ -82,7 +82,7 @@ export async function waitForAnswer({home, file, asked, screen, timeoutMs}: Answ
   }
 }
 
-/** Holds, or held a moment ago. */
+/** Whether it is true, or was a moment ago. */
 function patient(holds: () => boolean): () => boolean {
   let last = performance.now();
   return () => {
@@ -92,7 +92,7 @@ function patient(holds: () => boolean): () => boolean {
   };
 }
 
-/** A session file, read again when it is another than before. Throws if it stays one with errors. */
+/** Rereads a session file when it changes. Throws if it keeps errors. */
 class SessionLooker {
   readonly #home: string;
   readonly #file: SessionFile;

@@ -23,7 +23,7 @@ export interface WebhookOptions {
   json: boolean;
 }
 
-/** Who guesses a secret this short has not long to guess. */
+/** Shorter secrets are easy to guess. */
 const SHORTEST = 8;
 
 /** Receive signed webhooks until stopped. */
@@ -49,7 +49,9 @@ export async function webhookCommand({home, host, port, bodySeconds, json}: Webh
     const address = `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}`;
     noteConnector(home, 'webhook', {since: new Date().toISOString(), at: address});
     if (!isLocal(host))
-      note(`${host} is not this machine alone: without a proxy, what comes and its signatures can be read on the way`);
+      note(
+        `${host} is reachable from other machines: without a TLS proxy, requests and signatures can be read in transit`,
+      );
     if (json) printJson({event: 'listening', address, paths: routes.map(({path}) => path)});
     else {
       print(`listening on ${colors.bold(address)} for ${plural(routes.length, 'webhook')}. Ctrl-C stops.`);
@@ -72,7 +74,7 @@ function withSecrets(route: Webhook): Route {
     throw new UserError(
       `webhook ${route.path}: the secret in ${short} is shorter than ${SHORTEST} bytes`,
       exit.failed,
-      'anybody could guess it; make one: openssl rand -hex 32',
+      'it is easy to guess; create a longer one: openssl rand -hex 32',
     );
   return {...route, secrets};
 }

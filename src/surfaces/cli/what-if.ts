@@ -26,7 +26,6 @@ interface WhatIfOptions {
   json: boolean;
 }
 
-/** What another allowlist would have said of everything that was ever called. */
 export async function policyWhatIfCommand({home, allowlist, agent, json}: WhatIfOptions): Promise<number> {
   const text = readNew(allowlist);
   const name = allowlist === '-' ? 'standard input' : allowlist;
@@ -79,7 +78,7 @@ function presentPolicy(home: string): Policy {
   const read = readHomeFile(nodeDisk(home), 'allowlist.yaml');
   const file = read && 'text' in read ? parseAllowlist(read.text) : undefined;
   if (file && !hasErrors(file.problems)) return file.policy;
-  note(`allowlist.yaml ${file ? 'has errors' : 'is not there'}, so everything asks at present`);
+  note(`allowlist.yaml ${file ? 'has errors' : 'is not there'}, so everything needs approval`);
   return emptyPolicy;
 }
 

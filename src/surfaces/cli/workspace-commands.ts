@@ -1,7 +1,7 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
 import type {CommandContext} from './command-context.ts';
-import {wholeNumber} from './number-argument.ts';
+import {wholeNumber} from './option-values.ts';
 
 /** workspace, and its list, diff, log and undo. */
 export function addWorkspaceCommands(program: Command, {home, json, finish}: CommandContext): void {
@@ -9,11 +9,11 @@ export function addWorkspaceCommands(program: Command, {home, json, finish}: Com
   const workspace = about(
     program
       .command('workspace')
-      .summary('what agents did to their files, and back')
-      .description('What agents did to their files: a commit for each call, in workspaces/AGENT.'),
+      .summary('show and undo file changes by agents')
+      .description('Show and undo file changes by agents. Each call is one commit in the history of workspaces/AGENT.'),
     {
       examples: [
-        ['agentdir workspace', 'the workspaces, with their last call'],
+        ['agentdir workspace', 'list workspaces with their last call'],
         ['agentdir workspace diff coder', 'what its last call changed'],
       ],
     },
@@ -21,15 +21,15 @@ export function addWorkspaceCommands(program: Command, {home, json, finish}: Com
   about(
     workspace
       .command('list [agent]', {isDefault: true})
-      .summary('the workspaces, with their last call')
-      .description('The workspaces, with their last call; this is what `agentdir workspace` does.')
+      .summary('list workspaces with their last call')
+      .description('List workspaces with their last call. This is the default of `agentdir workspace`.')
       .action(async (agent?: string) =>
         finish(await (await load()).workspaceListCommand({home: home(), agent, json: json()})),
       ),
     {
       examples: [
-        ['agentdir workspace', 'all of them'],
-        ['agentdir workspace list coder', 'one'],
+        ['agentdir workspace', 'all workspaces'],
+        ['agentdir workspace list coder', 'one workspace'],
       ],
       json: 'value',
     },
@@ -37,15 +37,15 @@ export function addWorkspaceCommands(program: Command, {home, json, finish}: Com
   about(
     workspace
       .command('diff <agent> [call]')
-      .summary('what a call changed')
-      .description('What a call changed; without one, what is not committed yet, else the last call.')
+      .summary('show what a call changed')
+      .description('Show what a call changed. Default: uncommitted changes, else the last call.')
       .action(async (agent: string, call?: string) =>
         finish(await (await load()).workspaceDiffCommand({home: home(), agent, call, json: json()})),
       ),
     {
       examples: [
         ['agentdir workspace diff coder', 'the last call'],
-        ['agentdir workspace diff coder call_7k2 | less -R', 'one, by a part of its id'],
+        ['agentdir workspace diff coder call_7k2 | less -R', 'one call, by part of its id'],
       ],
       exits: {1: 'the workspace cannot be read'},
       json: 'value',
@@ -54,9 +54,9 @@ export function addWorkspaceCommands(program: Command, {home, json, finish}: Com
   about(
     workspace
       .command('log <agent>')
-      .summary('the calls that changed files')
-      .description('The calls that changed files, newest first.')
-      .option('-n, --count <number>', 'the last so many (default: 30, with --json all)', wholeNumber)
+      .summary('list calls that changed files')
+      .description('List calls that changed files, newest first.')
+      .option('-n, --count <number>', 'number of entries (default: 30, with --json all)', wholeNumber)
       .action(async (agent: string, options: {count?: number}) =>
         finish(await (await load()).workspaceLogCommand({home: home(), agent, count: options.count, json: json()})),
       ),
@@ -72,9 +72,9 @@ export function addWorkspaceCommands(program: Command, {home, json, finish}: Com
   about(
     workspace
       .command('undo <agent> [call]')
-      .summary('take back what a call changed')
+      .summary('undo what a call changed')
       .description(
-        'Take back what a call changed, by a commit on top; without one, the last call not taken back. Later changes to other lines stay.',
+        'Undo what a call changed, with a new commit. Default: the last call that is not undone. Later changes to other lines stay.',
       )
       .action(async (agent: string, call?: string) =>
         finish(await (await load()).workspaceUndoCommand({home: home(), agent, call, json: json()})),
@@ -82,10 +82,10 @@ export function addWorkspaceCommands(program: Command, {home, json, finish}: Com
     {
       examples: [
         ['agentdir workspace undo coder', 'the last call'],
-        ['agentdir workspace undo coder call_7k2', 'that one'],
-        ['agentdir workspace undo coder 3f2a91c', 'any commit of `workspace log`: also an undo'],
+        ['agentdir workspace undo coder call_7k2', 'one call'],
+        ['agentdir workspace undo coder 3f2a91c', 'any commit from `workspace log`; can be an undo itself'],
       ],
-      exits: {1: 'it cannot be taken back'},
+      exits: {1: 'the call cannot be undone'},
       json: 'value',
     },
   );

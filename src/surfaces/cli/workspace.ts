@@ -28,7 +28,6 @@ interface Asked {
 
 const DEFAULT_COUNT = 30;
 
-/** All workspaces that have a history, or one. */
 export async function workspaceListCommand({
   home,
   agent,
@@ -82,7 +81,7 @@ export async function workspaceDiffCommand({
     const paths = files.map(({name}) => Buffer.from(name, 'latin1').toString());
     printJson({agent, change: pair?.change ? shown(pair.change) : null, paths, diff: text});
   } else {
-    note(pair?.change ? lineOf(pair.change) : pair ? 'not committed yet:' : 'nothing was changed yet');
+    note(pair?.change ? lineOf(pair.change) : pair ? 'not committed yet:' : 'no changes yet');
     if (text !== '') printWhole(painted(makeVisible(text.trimEnd(), false)));
   }
   return exit.done;
@@ -97,13 +96,13 @@ export async function workspaceLogCommand({
   const limit = count ?? (json ? Number.POSITIVE_INFINITY : DEFAULT_COUNT);
   const gitDir = gitDirOf(home, workspaceOf(home, agent));
   const changes = await readChanges(gitDir, limit);
-  // What takes one back is newer than it, so it was read too.
+  // An undo is newer than its commit, so it was read too.
   const undone = undoneOf(changes);
   for (const change of changes) {
     if (json) printJson({...shown(change), undone: undone.has(change.commit)});
-    else print(`${lineOf(change)}${undone.has(change.commit) ? colors.yellow(' (taken back)') : ''}`);
+    else print(`${lineOf(change)}${undone.has(change.commit) ? colors.yellow(' (undone)') : ''}`);
   }
-  if (!json && changes.length === 0) print('nothing was changed yet');
+  if (!json && changes.length === 0) print('no changes yet');
   const before = json || changes.length < limit ? 0 : (await countChanges(gitDir)) - changes.length;
   if (before > 0) print(colors.dim(`… and ${before} before: -n ${limit * 10}`));
   return exit.done;
@@ -117,14 +116,14 @@ export async function workspaceUndoCommand({
 }: Asked & {call: string | undefined}): Promise<number> {
   const agent = workspaceOf(home, wanted);
   const earlier = (one: WorkspaceCommit | undefined) =>
-    one && `to take back the one before it: agentdir workspace undo ${agent} ${one.commit.slice(0, 7)}`;
+    one && `to undo the one before it: agentdir workspace undo ${agent} ${one.commit.slice(0, 7)}`;
   let before: WorkspaceCommit | undefined;
   const done = await undoCommit({home, agent}, (changes, {empty, running}) => {
     const undone = undoneOf(changes);
     const [last, second] = changes.filter(one => isOfAgent(one, agent) && !undone.has(one.commit));
     const change = call === undefined ? last : find(changes, agent, call, undone);
     before = call === undefined ? second : undefined;
-    // Its files would go from under it.
+    // Its files would change while it runs.
     const runs = running.find(one =>
       call === undefined ? true : change?.calls.some(each => each.session === one.session && each.call === one.call),
     );
@@ -136,24 +135,22 @@ export async function workspaceUndoCommand({
       );
     if (call === undefined && empty !== undefined)
       throw new UserError(
-        `the last call of ${agent}, ${visibleLine(empty)}, left nothing in the history to take back`,
+        `the last call of ${agent}, ${visibleLine(empty)}, changed nothing that can be undone`,
         exit.failed,
         earlier(change),
       );
-    if (!change) throw new UserError(`no call of ${agent} is left to take back`, exit.failed);
-    if (change.merge)
-      throw new UserError(`${change.commit.slice(0, 7)} is a merge, which is not taken back`, exit.failed);
-    if (undone.has(change.commit))
-      throw new UserError(`${visibleLine(change.subject)} is taken back already`, exit.failed);
+    if (!change) throw new UserError(`no call of ${agent} is left to undo`, exit.failed);
+    if (change.merge) throw new UserError(`${change.commit.slice(0, 7)} is a merge and cannot be undone`, exit.failed);
+    if (undone.has(change.commit)) throw new UserError(`${visibleLine(change.subject)} is already undone`, exit.failed);
     if (change.calls.length > 1 && !(call && change.commit.startsWith(call)))
       throw new UserError(
-        `several calls are in one commit, and are taken back together or not at all: ${idsOf(change).join(', ')}`,
+        `one commit holds several calls, which can only be undone together: ${idsOf(change).join(', ')}`,
         exit.failed,
-        `to take back all of them: agentdir workspace undo ${agent} ${change.commit.slice(0, 7)}`,
+        `to undo all of them: agentdir workspace undo ${agent} ${change.commit.slice(0, 7)}`,
       );
     return change;
   });
-  if ('failed' in done) throw new UserError(`nothing was taken back: ${done.failed.join('; ')}`, exit.failed);
+  if ('failed' in done) throw new UserError(`nothing was undone: ${done.failed.join('; ')}`, exit.failed);
   for (const text of done.notes) note(text);
   if ('conflicts' in done) {
     if (json) {
@@ -162,19 +159,18 @@ export async function workspaceUndoCommand({
     }
     const lines = done.conflicts.map(({path, why}) => `${path} ${why}`);
     throw new UserError(
-      `nothing was taken back of "${visibleLine(done.undone.subject)}": ${lines.join('; ')}`,
+      `"${visibleLine(done.undone.subject)}" was not undone: ${lines.join('; ')}`,
       exit.failed,
-      'take back the later calls first, or edit the files',
+      'undo the later calls first, or edit the files',
     );
   }
   const files = 'files' in done ? done.files : [];
   const commit = 'commit' in done ? done.commit : null;
   if (json) printJson({agent, undone: shown(done.undone), commit, files});
   else if (commit === null) {
-    print(`the files are already as they were before it: ${visibleLine(done.undone.subject)}`);
+    print(`the files are already as before: ${visibleLine(done.undone.subject)}`);
     if (before) note(earlier(before) ?? '');
-  } else
-    print(`${colors.green('taken back')}: ${visibleLine(done.undone.subject)} (${files.join(', ')}) ${short(commit)}`);
+  } else print(`${colors.green('undone')}: ${visibleLine(done.undone.subject)} (${files.join(', ')}) ${short(commit)}`);
   return exit.done;
 }
 
@@ -188,11 +184,11 @@ function workspaces(home: string): string[] {
 function workspaceOf(home: string, wanted: string): string {
   // `agentdir workspace dif` is a list, too.
   const near = nearest(wanted, ['list', 'diff', 'log', 'undo']);
-  const hint = 'an agent has one once it has used its files: agentdir workspace';
+  const hint = 'agents get a workspace when they first use files: agentdir workspace';
   return oneOf('workspace', wanted, workspaces(home), near ? `did you mean agentdir workspace ${near}?` : hint);
 }
 
-/** By any unique part of the id of a call, or the beginning of a commit's. Of several commits of a call the newest that counts. */
+/** Finds a commit by its id or a unique part of a call id; the newest of several. */
 function find(
   all: readonly WorkspaceCommit[],
   agent: string,
@@ -204,9 +200,9 @@ function find(
   if (only && commits.length === 1) return only;
   const changes = all.filter(change => isOfAgent(change, agent));
   const ids = [...new Set(changes.flatMap(({calls}) => calls.map(({call}) => call)))];
-  const id = oneOf('call', wanted, ids, 'see them: agentdir workspace log AGENT');
+  const id = oneOf('call', wanted, ids, 'see agentdir workspace log AGENT');
   const found = changes.filter(({calls}) => calls.some(({call}) => call === id));
-  // An id is unique in its session only.
+  // Call ids are unique only within a session.
   const sessions = new Map(
     found.flatMap(({commit, calls}) => calls.flatMap(({session, call}) => (call === id ? [[session, commit]] : []))),
   );
@@ -214,7 +210,7 @@ function find(
     throw new UserError(
       `${visibleLine(id)} is a call of several sessions: ${[...sessions].map(([session, commit]) => `${commit.slice(0, 7)} of ${visibleLine(session)}`).join(', ')}`,
       exit.usage,
-      'name the commit: agentdir workspace log AGENT has them all',
+      'name the commit: see agentdir workspace log AGENT',
     );
   return found.find(({commit}) => !undone.has(commit)) ?? found[0];
 }

@@ -6,7 +6,6 @@ export interface Line {
   text: string;
 }
 
-/** What a commit of the journal did to a file. */
 export interface CommittedFile {
   commit: string;
   author: string;
@@ -20,7 +19,7 @@ const LOG = [
   ...['--no-textconv', '--src-prefix=a/', '--dst-prefix=b/', '--no-decorate', '--no-show-signature', '--no-notes'],
 ];
 
-/** The journal as it grows: all that was changed, oldest first. */
+/** Reads the growing journal, oldest first. */
 export class Commits {
   readonly changes: CommittedFile[] = [];
   readonly #home: string;
@@ -30,7 +29,7 @@ export class Commits {
     this.#home = home;
   }
 
-  /** Take in what has come since. */
+  /** Reads new commits. */
   async look(): Promise<void> {
     const head = await headCommit(this.#home);
     if (head === undefined || head === this.#head) return;

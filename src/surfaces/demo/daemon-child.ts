@@ -3,20 +3,20 @@ import {createInterface} from 'node:readline';
 import {UserError} from '../../formats/common/errors.ts';
 import type {DaemonEvent} from '../../formats/daemon-event.ts';
 
-/** A daemon that ends with this process, however this one ends. */
+/** A daemon that ends with this process. */
 export interface DaemonChild {
   /** Resolves when it serves. */
   serving: Promise<void>;
-  /** Rejects when it ends without being asked to. */
+  /** Rejects if it ends unexpectedly. */
   lost: Promise<never>;
   stop: () => Promise<void>;
   kill: () => void;
 }
 
-/** After the ten seconds that a daemon takes at most. */
+/** A daemon stops within ten seconds. */
 const STOP_MS = 12_000;
 
-/** Of the person's own: nothing may leave this machine, and no other home is meant. */
+/** Variables to drop: nothing may leave this machine, and no other home is meant. */
 const UNWANTED = /^(?:OPENAI_|SLACK_|AGENTDIR_(?:HOME|LOG|CRASH_AT)$|NODE_USE_ENV_PROXY$)/;
 
 export function startDaemon(
@@ -29,11 +29,11 @@ export function startDaemon(
   const child = spawn(process.execPath, [program, '--home', home, 'start', '--json'], {
     cwd: home,
     env: {...Object.fromEntries(own), ...env},
-    // A group of its own: a Ctrl-C is for us, and we tell it. With the channel it knows when we are no more.
+    // Its own process group: we handle Ctrl-C. The IPC channel tells it when we exit.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  // Without a word: a reader that has seen enough (agentdir demo | head) ends us at once.
+  // Silently: a closed pipe (agentdir demo | head) ends us at once.
   const kill = () => void child.kill('SIGTERM');
   process.once('exit', kill);
   let errors = '';

@@ -7,17 +7,17 @@ import {setSetting} from '../../formats/settings.ts';
 import {createHome} from '../../home/create.ts';
 import {commitOnly, git} from '../../home/git/git.ts';
 
-/** What answers in place of docker: a script in the workspace of the agent that runs it. */
+/** The docker stand-in: a script in the agent's workspace. */
 const DOCKER = 'workspaces/executor-001/docker';
 
-/** A folder for the home: a new one in the system's own for such things, or `dir`, which must be new or empty. */
+/** A folder for the home: temporary, or `dir`, which must be new or empty. */
 export function makePlace(dir: string | undefined): string {
   if (dir === undefined) {
     try {
       return mkdtempSync(join(tmpdir(), 'agentdir-demo-'));
     } catch (error) {
       throw new UserError(
-        `no folder for the demo can be made in ${tmpdir()}: ${(error as Error).message}`,
+        `cannot create a folder for the demo in ${tmpdir()}: ${(error as Error).message}`,
         exit.failed,
         'choose another place: agentdir demo --dir DIR',
       );
@@ -25,11 +25,11 @@ export function makePlace(dir: string | undefined): string {
   }
   const place = resolve(dir);
   if (existsSync(place) && readdirSync(place).length > 0)
-    throw new UserError(`${place} is not empty`, exit.usage, 'the demo makes a home of its own: name a new folder');
+    throw new UserError(`${place} is not empty`, exit.usage, 'the demo creates its own home: name a new folder');
   return place;
 }
 
-/** A home as `agentdir init` makes it, and what the demo adds: in a commit of its own, for everybody to see. */
+/** Creates a home like `agentdir init`, with the additions of the demo as a second commit. */
 export async function makeHome(home: string, source: string, slackUrl: string): Promise<void> {
   await createHome(home, source);
   cpSync(join(source, 'demo'), home, {recursive: true});
@@ -37,7 +37,7 @@ export async function makeHome(home: string, source: string, slackUrl: string): 
   await tryDocker(home);
   const settings = join(home, 'agentdir.yaml');
   const text = readFileSync(settings, 'utf8');
-  // Whatever keys are set on this machine: the demo is offline.
+  // Ignore API keys: the demo is offline.
   writeFileSync(settings, setSetting(setSetting(text, ['default_model'], 'playbook'), ['slack'], {api_url: slackUrl}));
   const paths = ['agentdir.yaml', 'playbooks/demo.playbook.yaml'];
   await git(home, ['add', '--', ...paths]);
@@ -45,7 +45,7 @@ export async function makeHome(home: string, source: string, slackUrl: string): 
   if ('failed' in done) throw new UserError(`git commit failed: ${done.failed}`);
 }
 
-/** Some systems run nothing that lies in their folder for temporary files. */
+/** Some systems mount /tmp noexec. */
 function tryDocker(home: string): Promise<void> {
   const docker = join(home, DOCKER);
   const args = ['ps', '--filter', 'name=redis', '--format', '{{.Status}}'];

@@ -1,7 +1,7 @@
 import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import type {CommittedFile, Line} from './commits.ts';
 
-/** Something that happens in the story: a commit that added such a line to such a file, and what is shown of it. */
+/** A scene: a commit that adds a matching line to a matching file, and what is shown of it. */
 export interface Scene {
   step: string;
   title: string;
@@ -9,14 +9,14 @@ export interface Scene {
   /** A line that only this one adds. */
   adds: RegExp;
   shows: RegExp;
-  /** What else to say about it. */
+  /** An additional remark. */
   more?: string;
 }
 
 export const INBOX = 'inbox/slack-messages.jsonl';
 export const TASKS = 'tasks/redis-check.task.md';
 
-/** What somebody asks. The playbook answers in this thread. */
+/** The question. The playbook answers in this thread. */
 export const question = {
   text: 'Can you check if Redis is running?',
   from: 'boss',
@@ -35,7 +35,7 @@ const decides = (title: string) => ({
 export const scenes = {
   delivered: {
     step: 'delivered',
-    title: 'The daemon gives it to the planner: words from outside, not to be trusted.',
+    title: 'The daemon delivers it to the planner, marked as untrusted input.',
     path: /^sessions\/planner-001\//,
     adds: /^ {4}from: inbox\//,
     shows: /^ {4}(?:from: inbox\/|content:|untrusted:)|^ {6}Can you/,
@@ -70,13 +70,13 @@ export const scenes = {
   },
   commandRejected: {
     step: 'command-rejected',
-    title: 'You said no, so nothing runs, and the agent is told.',
+    title: 'You rejected it: nothing runs, and the agent gets your answer.',
     adds: ticks('-', 'command'),
     ...decides('command'),
   },
   ran: {
     step: 'ran',
-    title: 'So the command runs, once, and the executor has its output.',
+    title: 'The command runs, once, and the executor gets its output.',
     path: /^sessions\/executor-001\//,
     adds: /"exit_code":/,
     shows: /"exit_code":/,
@@ -90,7 +90,7 @@ export const scenes = {
   },
   blocked: {
     step: 'blocked',
-    title: 'So a task is blocked, and says why. The others wait for it.',
+    title: 'The task is blocked, with a reason. The others wait for it.',
     path: tasks,
     adds: /^ *- \[!\] /,
     shows: /^ *- \[.\] |^ *- \d{4}-\S+ @/,
@@ -104,40 +104,40 @@ export const scenes = {
   },
   answerAsked: {
     step: 'answer-asked',
-    title: 'The planner wants to answer in Slack. What leaves the home always asks.',
+    title: 'The planner wants to answer in Slack. Outgoing messages always need approval.',
     path: queue,
     adds: ticks('_', 'Slack message'),
     shows: /^- \[_\] |^ {2}(?:agent|risk|taint):/,
   },
   answerApproved: {
     step: 'answer-approved',
-    title: 'The answer may go out: this very text, once.',
+    title: 'The answer may be sent: exactly this text, once.',
     adds: ticks('x', 'Slack message'),
     ...decides('Slack message'),
   },
   answerRejected: {
     step: 'answer-rejected',
-    title: 'You said no, so nothing is sent, and the agent is told.',
+    title: 'You rejected it: nothing is sent, and the agent gets your answer.',
     adds: ticks('-', 'Slack message'),
     ...decides('Slack message'),
   },
   recorded: {
     step: 'recorded',
-    title: 'The request stays, with what became of it.',
+    title: 'The request stays in the file, with its outcome.',
     path: queue,
     adds: /^ {2}outcome: done$/,
     shows: /^ {2}(?:executed_at|outcome):/,
   },
   failed: {
     step: 'failed',
-    title: 'The call did not end well, and is not tried again by itself.',
+    title: 'The call failed. It is not retried automatically.',
     path: queue,
     adds: /^ {2}outcome: (?!done)/,
     shows: /^ {2}(?:executed_at|outcome):/,
   },
 } as const satisfies Record<string, Scene>;
 
-/** The change that is this scene, if it has come. */
+/** The change that matches this scene. */
 export function findScene({path, adds}: Scene, changes: readonly CommittedFile[]): CommittedFile | undefined {
   return changes.find(
     change => path.test(change.path) && change.lines.some(({sign, text}) => sign === '+' && adds.test(text)),

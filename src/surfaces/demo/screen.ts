@@ -6,11 +6,10 @@ import type {Line} from './commits.ts';
 import type {Ending, StoryStep, StoryTask, StoryTeller, Turn} from './teller.ts';
 
 export interface ScreenOptions {
-  /** At a pace that people can read. */
   paced: boolean;
-  /** Of the terminal, in columns. */
+  /** Terminal width. */
   width: number;
-  /** How this program is called here: agentdir, or where it is. */
+  /** The command name, or its path. */
   program: string;
   /** Whether an Enter here ticks a box. */
   hears: boolean;
@@ -18,9 +17,9 @@ export interface ScreenOptions {
 }
 
 const INDENT = '    ';
-/** Of a new line; of one that is gone, its beginning will do. */
+/** Rows shown of a new line; a removed line gets one row. */
 const MOST_ROWS = 2;
-/** For a line of text, and for the thought behind it. */
+/** Pauses after a line and after a thought. */
 const LINE_MS = 60;
 const THOUGHT_MS = 900;
 
@@ -76,13 +75,13 @@ export function screen({paced, width, program, hears, signal}: ScreenOptions): S
     async turn({box, of, id, file, line, auto}: Turn) {
       print(
         colors.yellow(
-          colors.bold(`${INDENT}Your turn, box ${box} of ${of}.${auto ? ' (--auto: it is ticked for you.)' : ''}`),
+          colors.bold(`${INDENT}Your turn, box ${box} of ${of}.${auto ? ' (--auto ticks it for you.)' : ''}`),
         ),
       );
       await words(`In ${file}`);
-      await words(`line ${line}, change [_] to [x], and save. [-] would be a no.`);
+      await words(`line ${line}, change [_] to [x], and save. [-] rejects it.`);
       if (!auto) {
-        if (hears) await words('Or press Enter, and it is ticked for you.');
+        if (hears) await words('Or press Enter to tick it.');
         await words(`Or in another terminal: ${program} --home ${quoted(homeOf(file))} approve ${id}`);
         await words('Waiting for you. Ctrl-C ends the demo.', colors.dim);
       }
@@ -96,28 +95,28 @@ export function screen({paced, width, program, hears, signal}: ScreenOptions): S
     },
 
     async end({home, tasks, sent, commits, log}: Ending) {
-      heading('The tasks in the end');
+      heading('The tasks at the end');
       for (const task of tasks) await taskRows(task, room, row);
       print('');
-      heading('The answer, as Slack has it');
+      heading('The answer in Slack');
       if (sent.length === 0) await words('None was sent.');
       for (const {channel, text, thread} of sent)
         await words(`${visibleLine(channel)}${thread ? ', in the thread' : ''}: ${visibleLine(text)}`, colors.green);
       print('');
-      heading(`What git has: ${plural(commits, 'commit')}; those above, by git log --oneline --stat`);
+      heading(`git has ${plural(commits, 'commit')}; the ones above, from git log --oneline --stat`);
       for (const line of log) await row(logRow(line, room), LINE_MS / 2);
       print('');
-      heading('All of it is kept. Look around:');
+      heading('All files are kept. Look around:');
       await row(colors.cyan(`export AGENTDIR_HOME=${quoted(home)}`));
       await commandRows(program, room, row, [
-        ['tasks', 'the tasks, and what each waits for'],
+        ['tasks', 'the tasks, and what each is waiting for'],
         ['log', 'every step, and who took it'],
-        ['show slack', 'the session that the question came to'],
-        ['verify', 'did anything run without a yes?'],
-        ['start', 'serve it: then edit any file'],
+        ['show slack', 'the session with the question'],
+        ['verify', 'did anything run without approval?'],
+        ['start', 'start the daemon, then edit any file'],
       ]);
       print('');
-      heading('Then a home of your own:');
+      heading('Create your own home:');
       await commandRows(program, room, row, [['init ~/agents', 'six agents, a policy, a git repository']]);
     },
 
@@ -175,7 +174,7 @@ function logRow(line: string, room: number): string {
   return `  ${path}${colors.green(plus)}${colors.red(minus)}`;
 }
 
-/** What each is for stands below it: a pasted line is a command and nothing else. */
+/** Explanations are on separate lines, so that command lines can be pasted. */
 async function commandRows(
   program: string,
   room: number,

@@ -51,7 +51,7 @@ export async function startSlack(token: string): Promise<StandIn> {
         new UserError(
           `the demo's stand-in for Slack cannot listen on 127.0.0.1: ${error.message}`,
           exit.failed,
-          'any free port would do: does this machine let programs listen at all?',
+          'check whether programs on this machine may listen on a port',
         ),
       ),
     );

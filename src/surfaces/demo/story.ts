@@ -17,13 +17,13 @@ export interface StoryOptions {
   auto: boolean;
   teller: StoryTeller;
   slack: StandIn;
-  /** Resolves when the person wants the box ticked for them; never where nobody can say so. */
+  /** Resolves when the person wants the box ticked for them. */
   asksForTick: (signal: AbortSignal) => Promise<void>;
   signal: AbortSignal;
 }
 
 export interface StoryResult {
-  /** Abbreviated ids of the commits that were told of, in order. */
+  /** Short ids of the shown commits, in order. */
   commits: readonly string[];
   sent: readonly PostedMessage[];
 }
@@ -31,10 +31,10 @@ export interface StoryResult {
 type Found = readonly [Scene, CommittedFile];
 
 const LOOK_MS = 60;
-/** What agents do takes a second or two; a machine may be busy. */
+/** Steps take a second or two, longer on a busy machine. */
 const PATIENCE_MS = 120_000;
 
-/** From a line in the inbox to the answer, or to where a person said no. */
+/** From a line in the inbox to the answer, or to a rejection. */
 export async function play(options: StoryOptions): Promise<StoryResult> {
   const story = new Story(options);
   await story.ask();
@@ -49,7 +49,7 @@ class Story {
   readonly commits: string[] = [];
   readonly #options: StoryOptions;
   readonly #journal: Commits;
-  /** Changes before this one are of an earlier part. */
+  /** Changes before this one belong to earlier scenes. */
   #from = 0;
 
   constructor(options: StoryOptions) {
@@ -57,7 +57,6 @@ class Story {
     this.#journal = new Commits(options.home);
   }
 
-  /** What comes from outside is a line in a file. */
   async ask(): Promise<void> {
     const {home, teller} = this.#options;
     const line = JSON.stringify(question).replaceAll('","', '", "').replaceAll('":"', '": "');
@@ -70,7 +69,7 @@ class Story {
     });
   }
 
-  /** The command, and what comes of it; false: the story ends here. */
+  /** The command and its outcome; false if the story ends here. */
   async checks(): Promise<boolean> {
     await this.see(scenes.commandAsked);
     const [decision, change] = await this.#turn(1, scenes.commandAsked, scenes.commandApproved, scenes.commandRejected);
@@ -99,13 +98,13 @@ class Story {
     const line = sentLine(this.#options.home);
     await this.#options.teller.showStep({
       step: 'sent',
-      title: 'Slack has it, once, and so has the file that it all began in.',
+      title: 'The answer is in Slack, once, and in the session file.',
       path: INBOX,
       lines: line === undefined ? [] : [{sign: '+', text: line}],
     });
   }
 
-  /** Wait for the first of these, and tell of it. */
+  /** Waits for the first of these scenes and shows it. */
   async see(...wanted: Scene[]): Promise<Scene> {
     const [scene, change] = await this.#first(...wanted);
     await this.#tell(scene, change);
@@ -125,9 +124,9 @@ class Story {
       if (found) return found;
       if (performance.now() > end)
         throw new UserError(
-          `the demo waited ${PATIENCE_MS / 1000} s in vain for the step "${wanted.map(({step}) => step).join('" or "')}"`,
+          `the demo waited ${PATIENCE_MS / 1000} s for the step "${wanted.map(({step}) => step).join('" or "')}"`,
           undefined,
-          `what is in the way may be said in ${join(this.#options.home, 'NEEDS_YOU.md')}`,
+          `see ${join(this.#options.home, 'NEEDS_YOU.md')}`,
         );
     }
   }
@@ -142,7 +141,7 @@ class Story {
     return undefined;
   }
 
-  /** Until the person has decided: in a file, by a command, or by having it ticked here. */
+  /** Waits until the person has decided, in a file, by a command, or with Enter. */
   async #turn(box: number, asked: Scene, ...ends: Scene[]): Promise<Found> {
     const {home, auto, teller, asksForTick, signal} = this.#options;
     const over = new AbortController();
@@ -158,7 +157,7 @@ class Story {
     try {
       for (;;) {
         const request = this.#open(asked);
-        // Whoever changes what was asked about is asked anew, by another item.
+        // A changed request is asked again, as another item.
         if (request && request.id !== told) {
           const {line, title} = request.task;
           await teller.turn({box, of: 2, id: request.id, file: join(home, APPROVALS_FILE), line, title, auto});
@@ -172,7 +171,7 @@ class Story {
           if (!auto) void listen();
         }
         const found = await this.#look(ends);
-        // What is unclear to the daemon, or was changed meanwhile, is not decided yet: it says why.
+        // An unclear or changed request is not decided yet; the daemon says why.
         if (found && this.#isDecided(asked)) return found;
       }
     } finally {

@@ -13,7 +13,7 @@ export function sentLine(home: string): string | undefined {
     .find(line => line.includes('"direction":"out"'));
 }
 
-/** The tasks of the story, each with what was noted last. */
+/** The tasks of the story, each with its last note. */
 export function taskTree(home: string): StoryTask[] {
   return parseTasks(read(home, TASKS)).tasks.map(task => ({
     id: fieldOf(task, 'id'),
@@ -29,7 +29,7 @@ function depthOf(task: Task): number {
   return task.parent ? depthOf(task.parent) + 1 : 0;
 }
 
-/** How many commits there are, and of these ones: which file each changed, and how much. */
+/** The number of commits, and the stat of some. */
 export async function whatGitHas(home: string, commits: readonly string[], width: number) {
   const stat = [`--stat=${width}`, '--stat-graph-width=12'];
   const some = [...new Set(commits)];

@@ -1,7 +1,7 @@
 import type {Line} from './commits.ts';
 import type {PostedMessage} from './slack.ts';
 
-/** Something that happened, with what is new in a file because of it. */
+/** A step of the story, with the new lines of a file. */
 export interface StoryStep {
   step: string;
   title: string;
@@ -23,7 +23,7 @@ export interface Turn {
   file: string;
   line: number;
   title: string;
-  /** Nobody is waited for. */
+  /** The box is ticked automatically. */
   auto: boolean;
 }
 
@@ -41,16 +41,16 @@ export interface Ending {
   tasks: readonly StoryTask[];
   sent: readonly PostedMessage[];
   commits: number;
-  /** Of the commits that were told of: `git log --oneline --stat`. */
+  /** `git log --oneline --stat` of the shown commits. */
   log: readonly string[];
 }
 
-/** Tells the story: to people at a readable pace, or to programs. What is awaited may be cut short by the signal. */
+/** Tells the story to people or programs. The signal cuts pauses short. */
 export interface StoryTeller {
   begin: (home: string) => Promise<void>;
   showStep: (told: StoryStep) => Promise<void>;
   turn: (turn: Turn) => Promise<void>;
-  /** Something beside the story: a problem of a file, trouble of the daemon. */
+  /** Reports a problem beside the story. */
   aside: (text: string) => void;
   end: (ending: Ending) => Promise<void>;
   /** It was stopped before its end. */

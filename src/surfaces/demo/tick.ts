@@ -6,10 +6,10 @@ import {decide} from '../actions/decide/decide.ts';
 import type {Request} from '../actions/decide/queue.ts';
 
 const {stdin, stdout} = process;
-/** What was typed before is no answer. */
+/** Discards earlier input. */
 const DRAIN_MS = 20;
 
-/** As `agentdir approve` does. In words, if it could not be done. */
+/** Ticks the box like `agentdir approve`. Returns the error text, if any. */
 export async function tick(home: string, request: Request): Promise<string | undefined> {
   try {
     await decide(home, [await approving({home, request, by: await authorHere(home), always: false})]);
@@ -20,7 +20,7 @@ export async function tick(home: string, request: Request): Promise<string | und
   }
 }
 
-/** Resolves at an Enter on the terminal; where there is none, never. Any word before it is no Enter: it may be meant as a no. */
+/** Resolves at Enter on a terminal. A word before Enter does not count: it may be meant as a rejection. */
 export async function untilEnter(signal: AbortSignal, otherwise: (typed: string) => void): Promise<void> {
   if (!stdin.isTTY || !stdout.isTTY) return new Promise(() => {});
   stdin.setEncoding('utf8').resume();

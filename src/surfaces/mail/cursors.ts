@@ -4,12 +4,11 @@ import {nodeDisk} from '../../home/disk/disk.ts';
 import {editFile} from '../../home/edit-file.ts';
 import {readHomeFile} from '../../home/read.ts';
 
-/** How far this mailbox was read. Undefined: it never was. */
+/** The position in a mailbox; undefined if it was never read. */
 export function cursorOf(home: string, mailbox: string): MailCursor | undefined {
   return read(home).mailboxes[mailbox];
 }
 
-/** Durable when it is over. */
 export async function moveCursor(home: string, mailbox: string, cursor: MailCursor): Promise<void> {
   await editFile(home, MAIL_CURSORS, () => {
     const {bytes, mailboxes} = read(home);
@@ -21,7 +20,7 @@ function read(home: string): {bytes: Buffer | undefined; mailboxes: Record<strin
   const file = readHomeFile(nodeDisk(home), MAIL_CURSORS);
   if (!file) return {bytes: undefined, mailboxes: {}};
   const parsed = 'text' in file ? parseMailCursors(file.text) : undefined;
-  // What it says would be forgotten, and mails come twice or not at all.
+  // Overwriting it would lose or repeat mails.
   if (!parsed?.value || !file.bytes)
     throw new UserError(
       `${MAIL_CURSORS} cannot be read: ${parsed?.problems[0]?.message ?? 'it is not text'}`,

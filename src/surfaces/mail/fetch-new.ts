@@ -8,19 +8,19 @@ import type {Redactor} from '../../policy/redact/redact.ts';
 import {cursorOf, moveCursor} from './cursors.ts';
 import {letterRecord} from './letter.ts';
 
-/** Of a longer mail only the beginning is fetched. */
+/** Fetch only the beginning of longer mails. */
 const MAX_MAIL_BYTES = 10 * 1024 * 1024;
 const BEGINNING = 1024 * 1024;
-/** After so many the place is written down. */
+/** Save the position after this many mails. */
 const BATCH = 50;
 
 export interface Mailbox {
   home: string;
-  /** Its name in `state/mail.yaml`: whose, where, which. */
+  /** Key in `state/mail.yaml`. */
   name: string;
   path: string;
   first: 'new' | 'all';
-  /** What is left is left for the next time. */
+  /** Stops between mails. */
   stopping: AbortSignal;
   received: ReceivedIds;
   /** The address that agents write from. */
@@ -36,8 +36,8 @@ export interface Mailbox {
 }
 
 /**
- * What has come since the last time, each as a line of the inbox, in order. The place is moved after the lines are durable:
- * killed in between, what comes again is known by its id. Nothing is changed in the mailbox.
+ * Appends new mails to the inbox, in order. The position moves after the lines are durable; after a crash, repeated
+ * mails are recognised by id. Never changes the mailbox.
  */
 export async function fetchNew(client: ImapFlow, mailbox: Mailbox): Promise<number> {
   const {home, name, path} = mailbox;
@@ -72,11 +72,11 @@ export async function fetchNew(client: ImapFlow, mailbox: Mailbox): Promise<numb
 }
 
 function notOpened(path: string, {responseText}: {responseText?: string}): UserError {
-  const why = responseText ?? 'the server says no';
+  const why = responseText ?? 'the server refused';
   return new UserError(`the mailbox "${path}" cannot be opened: ${why}`, exit.failed, 'see mail.imap in agentdir.yaml');
 }
 
-/** Other numbers: all is looked through again, and what is known, or older than the beginning, is left out. */
+/** After a new UIDVALIDITY, all mails are checked again; known and older ones are skipped. */
 function begin(known: MailCursor | undefined, validity: string, next: number, first: 'new' | 'all'): MailCursor {
   if (known?.uid_validity === validity) return known;
   if (known) return {...known, uid_validity: validity, uid: 0, renumbered: Math.max(0, next - 1)};
@@ -90,7 +90,7 @@ function begin(known: MailCursor | undefined, validity: string, next: number, fi
 
 async function list(client: ImapFlow, after: number): Promise<FetchMessageObject[]> {
   const all = await client.fetchAll(`${after + 1}:*`, {uid: true, size: true, internalDate: true}, {uid: true});
-  // "5:*" names the last one, even if that is the fourth.
+  // "5:*" includes the last mail even if its number is lower.
   return all.filter(({uid}) => uid > after).sort((a, b) => a.uid - b.uid);
 }
 
@@ -104,7 +104,7 @@ async function receiveMail(
   const {uid, size = 0, internalDate} = message;
   const arrived = internalDate === undefined ? new Date() : new Date(internalDate);
   const again = uid <= (cursor.renumbered ?? 0);
-  // Times of servers are in whole seconds.
+  // Server times have whole seconds.
   if (again && cursor.since !== undefined && arrived.getTime() < Date.parse(cursor.since) - 1000) return false;
   const cut = size > MAX_MAIL_BYTES;
   const fetched = await client.fetchOne(
@@ -112,7 +112,6 @@ async function receiveMail(
     {source: cut ? {start: 0, maxLength: BEGINNING} : true},
     {uid: true},
   );
-  // It was deleted meanwhile.
   if (!fetched || fetched.source === undefined) return false;
   const id = `mail:${name}:${cursor.uid_validity}:${uid}`;
   const digest = `mail-source:${createHash('sha256').update(fetched.source).digest('hex')}`;
@@ -127,7 +126,7 @@ async function receiveMail(
   return became === 'taken';
 }
 
-/** What email_send has sent, as it comes back by a mailing list or a copy to oneself: it is recorded already. */
+/** A copy of a mail by email_send, which is already recorded. */
 function isOwn({from, message_id}: Record<string, unknown>, own: string | undefined): boolean {
   const ours = /^<[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}@/;
   return own !== undefined && String(from).toLowerCase() === own.toLowerCase() && ours.test(String(message_id));

@@ -4,16 +4,16 @@ const MAX_MAIL_TEXT = 100_000;
 const MOST_NAMES = 20;
 
 export interface Raw {
-  /** What it is called in the inbox. */
+  /** Its id in the inbox. */
   id: string;
   source: Buffer;
-  /** Not all of it is in `source`. */
+  /** `source` is incomplete. */
   cut: boolean;
   /** When the server got it. */
   arrived: string;
 }
 
-/** A mail as a record of the inbox. Nothing that its sender wrote is a key that means something to us. */
+/** Converts a mail to an inbox record; keys of the sender have no meaning. */
 export async function letterRecord({id, source, cut, arrived}: Raw): Promise<Record<string, unknown>> {
   const mail = await parse(source);
   const subject = oneLine(mail?.subject ?? '');
@@ -41,7 +41,7 @@ export async function letterRecord({id, source, cut, arrived}: Raw): Promise<Rec
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined && value !== ''));
 }
 
-/** What cannot be read is told as that, and holds up nothing. */
+/** An unreadable mail becomes a placeholder. */
 async function parse(source: Buffer): Promise<Email | undefined> {
   const {default: PostalMime} = await import('postal-mime');
   try {
@@ -59,7 +59,7 @@ async function textOf(mail: Email | undefined): Promise<string> {
   return (await readHtml(mail.html, 'about:blank', new AbortController().signal)).content.trim();
 }
 
-/** The first mail of a conversation, as all of its mails name it. */
+/** The Message-ID of the first mail of the conversation. */
 function threadOf(mail: Email | undefined): string | undefined {
   return messageIds(mail?.references)[0] ?? messageIds(mail?.inReplyTo)[0] ?? messageIds(mail?.messageId)[0];
 }

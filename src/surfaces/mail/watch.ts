@@ -11,9 +11,9 @@ export interface MailWatchOptions {
   mailbox: Mailbox;
   once: boolean;
   stopping: AbortSignal;
-  /** It does not work just now, and is tried again. */
+  /** A failure that is retried. */
   trouble: (why: string, seconds: number) => void;
-  /** It is connected, has taken what was there, and goes on. */
+  /** Connected, and existing mail is fetched. */
   ready: () => void;
 }
 
@@ -23,10 +23,10 @@ const POLL_SECONDS = 60;
 const CONNECT_MS = 20_000;
 const IDLE_AFTER_MS = 500;
 const STOP_MS = 2_000;
-/** With these a server lets nobody in just now, whatever the password (RFC 5530). */
+/** Temporary refusals of a server (RFC 5530). */
 const PASSING: ReadonlySet<string> = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'SERVERBUG']);
 
-/** Take what comes until told to stop; with `once` what is there now. A connection that fails is made again. */
+/** Fetches mail until stopped, or once. Reconnects after failures. */
 export async function watchMail(watching: MailWatchOptions): Promise<void> {
   const {once, stopping, trouble} = watching;
   for (let wait = FIRST_MS; !stopping.aborted; wait = Math.min(wait * 2, LAST_MS)) {
@@ -55,9 +55,9 @@ async function connected(
     host,
     port: imap.port ?? (secure ? 993 : 143),
     secure,
-    // No password goes over the wire in the clear, but to this machine.
+    // Never send a password unencrypted, except to this machine.
     ...(!secure && !isLocal(host) && {doSTARTTLS: true}),
-    // Programs on this machine sign their certificates themselves.
+    // Accept self-signed certificates on this machine.
     ...(isLocal(host) && {tls: {rejectUnauthorized: false}}),
     auth: {user, pass: password},
     logger: false,
@@ -79,7 +79,7 @@ async function connected(
   let limit: NodeJS.Timeout | undefined;
   const stop = () => {
     wake();
-    // What is under way may end; a server that has fallen silent is not waited for.
+    // Let the current fetch finish, but do not wait for a silent server.
     limit ??= setTimeout(() => client.close(), STOP_MS);
   };
   stopping.addEventListener('abort', stop);
@@ -87,7 +87,7 @@ async function connected(
     await client.connect();
     for (let first = true; !stopping.aborted; first = false) {
       if (over) throw over;
-      // What comes while this fetches is fetched after it.
+      // Mail that arrives during a fetch is fetched next.
       let woken = false;
       wake = () => {
         woken = true;
@@ -131,7 +131,7 @@ function connectionError(error: unknown, {imap: {host, user, password_env}}: Mai
   };
   if (authenticationFailed && !PASSING.has(serverResponseCode ?? ''))
     return new UserError(
-      `${host} does not let ${user} in: ${responseText ?? message}`,
+      `${host} rejected the login of ${user}: ${responseText ?? message}`,
       exit.failed,
       `see mail.imap in agentdir.yaml, and the password in ${password_env}`,
     );

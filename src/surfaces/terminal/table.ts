@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 import {NARROW} from './wrap.ts';
 
-/** Cells and a head, drawn as the seeds draw theirs. `render` may colour a cell after its width is known. */
+/** Draws a table. `render` may colour a cell; it does not affect the width. */
 function drawTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -21,27 +21,27 @@ function drawTable(
   ].join('\n');
 }
 
-/** No column gets less, and the one that gives way first, which says most, not less than that. */
+/** Minimum widths: of any column, and of the column that shrinks first. */
 const LEAST = 8;
 const LEAST_WORDS = 16;
 
-/** More than anybody reads across. */
+/** Wider lines are hard to read. */
 const MOST_COLUMNS = 16;
 
 interface Fit {
   /** May colour a cell after its width is known. */
   render?: (text: string, column: number) => string;
-  /** The column that gives way first; the last if none is named. */
+  /** The column that shrinks first (default: the last). */
   words?: number;
-  /** Columns that are left out, one after the other, where there is not even room for that. */
+  /** Columns to drop, in this order, on a narrow screen. */
   spare?: readonly number[];
-  /** Columns that are never cut: what stands there is to be typed. */
+  /** Columns that are never cut, because people type their values. */
   whole?: readonly number[];
 }
 
 /**
- * The same, in lines of at most `width`: one column gives way first, then the widest. Where they cannot stand beside each
- * other, each row is a few lines, with its empty cells left out.
+ * A table of at most `width` columns: one column shrinks first, then the widest. If the screen is too narrow, each row
+ * becomes a few lines without empty cells.
  */
 export function fitTable(
   head: readonly string[],
@@ -58,7 +58,7 @@ export function fitTable(
     const pick = (cells: readonly string[]) => kept.map(i => cells[i] ?? '');
     const room = width - 3 * kept.length - 1;
     const all = kept.map(i => natural[i] ?? 0);
-    // Rather without a column than with half an id.
+    // Drop a column rather than cut an id.
     const typed = whole.map(i => kept.indexOf(i));
     const widths = fittedWidths(all, room, {words: kept.indexOf(words), typed, any: left === spare.length});
     if (!widths) continue;
@@ -68,7 +68,7 @@ export function fitTable(
   return records(head, flat, width, render);
 }
 
-/** Undefined: there is not enough room. */
+/** Undefined if there is not enough room. */
 function fittedWidths(
   natural: readonly number[],
   room: number,
@@ -97,7 +97,7 @@ function records(
       if (cell === '') return [];
       const label = head[i] ? `${head[i]}:` : '';
       const [first = '', ...more] = labelled(label, cell, width);
-      // What is one line may have a colour, and that is not counted.
+      // A single line may contain colour codes, which have no width.
       return more.length === 0 ? [`${label} ${render(cell, i)}`.trimStart()] : [first, ...more];
     }),
   );
@@ -138,14 +138,14 @@ export function cutToWidth(text: string, width: number): string {
   return `${breakAt(flat, width - 1)[0] ?? ''}…`;
 }
 
-/** A line in pieces of at most `width` columns; with `words`, after a space where one is near. Nothing is left out. */
+/** Splits a line into pieces of at most `width` columns; with `words`, preferably after a space. */
 export function breakAt(line: string, width: number, words = false): string[] {
   if (line.length <= width && textWidth(line) <= width) return [line];
   const parts: string[] = [];
   let start = 0;
   let used = 0;
   let at = 0;
-  /** Behind the last space of the piece that follows a word. */
+  /** Index after the last usable space. */
   let space = 0;
   for (const char of line) {
     const columns = textWidth(char);
@@ -162,7 +162,7 @@ export function breakAt(line: string, width: number, words = false): string[] {
   return [...parts, line.slice(start)];
 }
 
-/** Columns on a terminal. To look at each character takes long. */
+/** Columns on a terminal. Skips the slow string-width for common characters. */
 export function textWidth(text: string): number {
   return NARROW.test(text) ? text.length : stringWidth(text);
 }

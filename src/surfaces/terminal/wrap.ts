@@ -1,16 +1,15 @@
-/** Each of one column: nearly all that is ever shown, marks and frames too, and how hidden characters are written out. */
+/** Characters that are one column wide. */
 export const NARROW = /^[ -~¡-¬®-ʯΑ-ωЀ-ҁ–—‘’“”•…←-↓─-╿✓✗⚠⟨⟩]*$/;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are made of them
 const COLOURS = /\u001b\[[0-9;]*m/g;
 
-/** How far lines are indented that stand below what they belong to. */
+/** Extra indentation of continuation lines. */
 const BELOW = 4;
 
 /**
- * Lines of at most `width` columns, broken at spaces; what a line goes on with stands below its second column, if it has
- * one, else a little further in than it began, if it was indented at all. A word that is longer than that is left whole: the terminal breaks it, and
- * a path or an address can be copied.
+ * Wraps lines at spaces to `width` columns. Continuations align with the second column, if there is one, else are
+ * indented a little more if the line is indented. Long words such as paths stay whole, so that they can be copied.
  */
 export function wrap(text: string, width: number, hang?: number): string {
   if (width === Number.POSITIVE_INFINITY) return text;
@@ -45,12 +44,12 @@ function wrapLine(line: string, width: number, hang: number | undefined): string
   return [...lines, current].join('\n');
 }
 
-/** Where the second column of a line begins: behind two spaces or more. */
+/** The start of the second column: after two or more spaces. */
 function secondColumn(plain: string): number | undefined {
   return /^\s*\S.*?\s{2,}(?=\S)/.exec(plain)?.[0].length;
 }
 
-/** Rather too many than too few, and without what takes long to load: it is only about where to break. */
+/** An upper bound, without loading string-width: it only decides where to break. */
 function columnsOf(text: string): number {
   const plain = text.replace(COLOURS, '');
   if (NARROW.test(plain)) return plain.length;

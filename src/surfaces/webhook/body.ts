@@ -2,10 +2,10 @@ import type {IncomingMessage} from 'node:http';
 
 export type RequestBody = {bytes: Buffer} | {status: 400 | 408 | 413 | 415; why: string};
 
-/** So much is taken in for nothing: who is cut off while it sends sees a broken connection, and not the answer. */
+/** Read this much beyond the limit: a client that is cut off while sending never sees the answer. */
 const LEFT_OVER = 64 * 1024 * 1024;
 
-/** The bytes as they came; no more than so many, and not for longer than so long. */
+/** Reads the raw body, limited in size and time. */
 export function readRequestBody(incoming: IncomingMessage, most: number, ms: number): Promise<RequestBody> {
   const tooLong = {status: 413, why: `it is longer than ${most} bytes`} as const;
   const encoding = incoming.headers['content-encoding']?.toLowerCase() ?? 'identity';

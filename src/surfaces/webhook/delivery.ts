@@ -1,10 +1,10 @@
 import type {Json} from './fields.ts';
 
-/** What a verified request comes to. */
+/** The result of a verified request. */
 export type Event =
   /**
-   * A line for the inbox. `ids`: what it must not have come under before; the record has the first as `id`. `answer` is what the
-   * sender wants to hear.
+   * A line for the inbox, unless one of `ids` is known; the record's `id` is the first. `answer` is the response to the
+   * sender.
    */
   | {record: Json; ids: readonly string[]; answer?: Json}
   /** Nothing to deliver. */

@@ -7,25 +7,25 @@ import {slackEvent} from './slack-event.ts';
 import {standardEvent} from './standard-event.ts';
 
 const MAX_EVENT_TEXT = 100_000;
-/** Of all that is not the text: a line that is too long is read by nobody. */
+/** Limit for all fields except the text: an overlong line cannot be read. */
 const LONGEST_KEY = 1_000;
 const LONGEST_ID = 400;
 const MOST_VALUES = 20;
 
-/** Nothing of what the sender wrote becomes a key of the record: it neither routes it nor marks it as ours. */
+/** Keys of the sender never become keys of the record, so a sender can neither route it nor mark it as ours. */
 export function eventOf(kind: Webhook['kind'], delivery: Delivery): Event {
   const payload = payloadOf(kind, delivery);
   if (payload === undefined) return {garbage: 'expected a JSON object'};
   try {
     return shortened(readers[kind](payload, delivery));
   } catch (error) {
-    // Nested so deeply that it cannot be written down.
+    // Too deeply nested to stringify.
     if (error instanceof RangeError) return {garbage: 'expected JSON that is not nested that deeply'};
     throw error;
   }
 }
 
-/** Of a long text an agent is given the beginning. */
+/** Agents get the beginning of a long text. */
 function shortened(event: Event): Event {
   if (!('record' in event)) return event;
   const {id, text, ...others} = event.record;
@@ -55,7 +55,7 @@ function isForm({header}: Delivery): boolean {
   return header('content-type')?.toLowerCase().startsWith('application/x-www-form-urlencoded') ?? false;
 }
 
-/** Slack sends commands as a form, and GitHub can be told to send its JSON in one. */
+/** Slack sends commands as forms, and GitHub can wrap its JSON in one. */
 function payloadOf(kind: Webhook['kind'], delivery: Delivery): Json | undefined {
   try {
     const text = new TextDecoder('utf-8', {fatal: true}).decode(delivery.body);

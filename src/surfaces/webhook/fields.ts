@@ -1,4 +1,4 @@
-/** What strangers send is of whatever shape. */
+/** Untrusted JSON of any shape. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export function asObject(value: unknown): Json {
@@ -9,12 +9,11 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A text that is not empty. */
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-/** Without the keys that have nothing. */
+/** Drops undefined values. */
 export function withoutUndefined(record: Readonly<Record<string, unknown>>): Json {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }

@@ -3,7 +3,7 @@ import {asList, asObject, asText, type Json, withoutUndefined} from './fields.ts
 
 const MOST_COMMITS = 20;
 
-/** GitHub's events, in words, with the text that somebody wrote. */
+/** Converts a GitHub event to text. */
 export function githubEvent(payload: Json, {header, ids, now}: Delivery): Event {
   const name = header('x-github-event') ?? '';
   const delivery = header('x-github-delivery');
@@ -29,7 +29,7 @@ export function githubEvent(payload: Json, {header, ids, now}: Delivery): Event 
     ...(url === undefined ? [] : ['', url]),
   ];
   return {
-    // The id is not signed: it only tells of GitHub's own second tries.
+    // The id is not signed; it only identifies GitHub's own retries.
     ids: [digest, ...(delivery ? [`github-delivery:${delivery}`] : [])],
     record: withoutUndefined({
       id: digest,
@@ -48,14 +48,13 @@ export function githubEvent(payload: Json, {header, ids, now}: Delivery): Event 
   };
 }
 
-/** What it is about: an issue, a pull request, a run, a release … */
+/** The subject: an issue, pull request, run, release … */
 function subjectOf(payload: Json): Json {
   const kinds =
     'issue pull_request discussion workflow_run check_run check_suite deployment_status release alert'.split(' ');
   return asObject(kinds.map(kind => payload[kind]).find(value => typeof value === 'object' && value !== null));
 }
 
-/** Of a push. */
 function commitsOf(payload: Json): string[] {
   const commits = asList(payload.commits).map(asObject);
   const ref = asText(payload.ref);

@@ -5,11 +5,11 @@ import {getRequestListener} from '@hono/node-server';
 import {UserError} from '../../formats/common/errors.ts';
 import {receiveRequests, type WebhookReceiver} from './receiver.ts';
 
-/** Who connects and says nothing, or says it slowly, is let go. */
+/** Time limit for clients that send nothing, or send slowly. */
 const HEADERS_MS = 10_000;
 const CHECK_MS = 1_000;
 const MOST_CONNECTIONS = 256;
-/** What was begun before a stop may end. */
+/** Time for running requests to finish after a stop. */
 const STOP_MS = 5_000;
 const PAUSE_MS = 50;
 
@@ -20,7 +20,7 @@ const statuses: Readonly<Record<string, number>> = {
 
 export interface Listening {
   port: number;
-  /** Takes no more, lets what is under way end, and is over then. */
+  /** Refuses new requests, waits for running ones, then resolves. */
   stop: () => Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export async function listen(options: WebhookReceiver, host: string, port: numbe
     options.tell({event: 'refused', path: '', status, why, from});
   };
   const take = getRequestListener(receiveRequests(options).fetch, {
-    // Before there is a request: an address that is none.
+    // The URL is invalid, so there is no request yet.
     errorHandler(error) {
       refused(400, (error as Error).message);
       return new Response('not understood\n', {status: 400, headers: {connection: 'close'}});
@@ -39,7 +39,7 @@ export async function listen(options: WebhookReceiver, host: string, port: numbe
   const server = createServer(
     {
       headersTimeout: Math.min(HEADERS_MS, options.bodyMs),
-      // The body has a time of its own, which is shorter and answered better.
+      // The body has its own, shorter limit with a better answer.
       requestTimeout: HEADERS_MS + 2 * options.bodyMs,
       connectionsCheckingInterval: CHECK_MS,
       maxHeaderSize: 16 * 1024,
@@ -47,13 +47,13 @@ export async function listen(options: WebhookReceiver, host: string, port: numbe
     (incoming, outgoing) => void take(incoming, outgoing),
   );
   server.maxConnections = MOST_CONNECTIONS;
-  // What is no HTTP, or comes too slowly to be any.
+  // Not HTTP, or too slow.
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const status = statuses[error.code ?? ''] ?? 400;
-    // It was told before, and says more.
+    // Already reported, with more detail.
     if (socket instanceof Socket && socket.writableEnded) return void socket.destroy();
     if (error.code !== 'ECONNRESET') refused(status, error.message, socket);
-    // It may hear why; but it need not hang up by itself.
+    // Send the reason, then close the connection ourselves.
     setTimeout(() => socket.destroy(), CHECK_MS).unref();
     if (socket.writable) socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`);
     else socket.destroy();
@@ -67,7 +67,7 @@ export async function listen(options: WebhookReceiver, host: string, port: numbe
     stop: () =>
       new Promise(resolve => {
         const timer = setTimeout(() => server.closeAllConnections(), STOP_MS);
-        // A connection that was just answered is kept for the next request, which is not waited for.
+        // Do not wait for the next request of a keep-alive connection.
         const idle = setInterval(() => server.closeIdleConnections(), PAUSE_MS);
         server.close(() => {
           clearTimeout(timer);

@@ -14,12 +14,11 @@ export interface Route extends Webhook {
   secrets: readonly string[];
 }
 
-/** What became of a request, for the log. Nothing in it is a secret. */
+/** The outcome of a request, for the log; never contains a secret. */
 export interface RequestReport {
   event: 'received' | 'known' | 'ignored' | 'refused' | 'failed';
   path: string;
   status: number;
-  /** Of what was received. */
   id?: string;
   file?: string;
   why?: string;
@@ -38,7 +37,7 @@ const MOST_BYTES = 1024 * 1024;
 
 type Env = {Bindings: HttpBindings};
 
-/** Requests in, lines out. A request is answered with 200 only when its line is on the disk. */
+/** Appends a line per request. Answers 200 only after the line is on disk. */
 export function receiveRequests({home, routes, bodyMs, redact, tell}: WebhookReceiver): Hono<Env> {
   const app = new Hono<Env>();
   const received = new Map<string, ReceivedIds>();
@@ -47,7 +46,7 @@ export function receiveRequests({home, routes, bodyMs, redact, tell}: WebhookRec
     received.set(file, found);
     return found;
   };
-  // What was there before is known before the first request comes.
+  // Load known ids before the first request.
   for (const {file} of routes) into(file);
 
   const refuse = (
@@ -57,12 +56,12 @@ export function receiveRequests({home, routes, bodyMs, redact, tell}: WebhookRec
     event: RequestReport['event'] = 'refused',
   ) => {
     tell({event, path: c.req.path, status, why, from: c.env.incoming.socket.remoteAddress});
-    // What is still on its way is not waited for. The sender learns no more than it needs.
+    // Do not wait for the rest of the body, and tell the sender no details.
     return c.text(`${words[status] ?? 'refused'}\n`, status, {connection: 'close'});
   };
 
   for (const route of routes) {
-    // Paths with one secret are one sender's: what was sent to one of them is no news at another.
+    // Paths that share a secret belong to one sender, so ids are shared too.
     const {path: scope} = routes.find(({secrets}) => secrets.some(secret => route.secrets.includes(secret))) ?? route;
     app.post(route.path, async c => {
       const header = (name: string) => c.req.header(name);

@@ -1,24 +1,24 @@
 import {createHmac, timingSafeEqual} from 'node:crypto';
 import type {Webhook} from '../../formats/connector-settings.ts';
 
-/** A request as it came, before anybody believes it. */
+/** A request that is not verified yet. */
 export interface SignedRequest {
   header: (name: string) => string | undefined;
-  /** The bytes that were signed. */
+  /** The signed bytes. */
   body: Buffer;
   /** Milliseconds. */
   now: number;
-  /** Of the sender: another one may give the same id to something else. */
+  /** Scope of ids: another sender may use the same id for something else. */
   scope: string;
 }
 
-/** `ids`: what tells this delivery from others. The first is the sender's name for it, if it has one that is signed. */
+/** `ids` identify the delivery; the first is the sender's own, if it is signed. */
 export type VerifiedRequest = {ids: readonly string[]} | {wrong: string};
 
-/** How far the clock of a sender may be from ours, and how long a request may be repeated. */
+/** Allowed clock difference, and the window for replays. */
 const WINDOW_SECONDS = 300;
 
-/** Whether one who knows one of the secrets signed these very bytes, and lately. */
+/** Verifies signature and time. */
 export function verifyRequest(
   kind: Webhook['kind'],
   secrets: readonly string[],
@@ -36,7 +36,7 @@ const schemes: Record<Webhook['kind'], (secrets: readonly string[], request: Sig
     return isOneOf([given], expected) ? inTime(time, now, []) : {wrong: 'its signature is wrong'};
   },
 
-  /** No time is signed. The same bytes never come twice: who repeats them, under whatever id, says nothing new. */
+  /** GitHub signs no time, so equal bytes are always a repetition, whatever their id. */
   github(secrets, {header, body}) {
     const given = header('x-hub-signature-256');
     if (given === undefined) return {wrong: 'it has no X-Hub-Signature-256'};
@@ -60,7 +60,7 @@ const schemes: Record<Webhook['kind'], (secrets: readonly string[], request: Sig
 
 const PREFIX = 'whsec_';
 
-/** Secrets of Standard Webhooks are bytes, written in base64. Without the prefix some senders mean the text itself. */
+/** Secrets of Standard Webhooks are base64. Without the prefix, some senders mean plain text. */
 export function keysOf(secret: string): (Buffer | string)[] {
   if (secret.startsWith(PREFIX)) return [Buffer.from(secret.slice(PREFIX.length), 'base64')];
   const bytes = /^[A-Za-z0-9+/]{20,}={0,2}$/.test(secret) ? Buffer.from(secret, 'base64') : undefined;
@@ -73,7 +73,7 @@ function hmac(secret: Buffer | string, parts: readonly (string | Buffer)[]): Buf
   return made.digest();
 }
 
-/** In a time that does not depend on how much of it is right. */
+/** Compares in constant time. */
 function isOneOf(given: readonly string[], expected: readonly string[]): boolean {
   let found = false;
   for (const one of given)

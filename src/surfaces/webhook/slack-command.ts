@@ -1,7 +1,7 @@
 import type {Delivery, Event} from './delivery.ts';
 import {asObject, asText, type Json, withoutUndefined} from './fields.ts';
 
-/** What who typed it sees, and nobody else. */
+/** Shown only to the person who typed the command. */
 const PASSED_ON = {response_type: 'ephemeral', text: 'Passed on to the agents.'};
 
 /** A slash command that somebody typed in Slack: `/agents is Redis up?`. It begins no thread. */
@@ -21,7 +21,7 @@ export function slackCommand(form: Json, {now}: Delivery): Event {
   const id = `slack-command:${asText(form.team_id) ?? ''}:${trigger}`;
   return {
     ids: [id],
-    // Not its response_url: whoever has that can answer in our name.
+    // Omit response_url: whoever has it can answer in our name.
     record: withoutUndefined({
       id,
       ts: now,

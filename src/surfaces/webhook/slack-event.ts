@@ -1,7 +1,7 @@
 import type {Delivery, Event} from './delivery.ts';
 import {asList, asObject, asText, type Json, withoutUndefined} from './fields.ts';
 
-/** Kinds of messages that somebody wrote; the others tell of edits, deletions, joins and the like. */
+/** Message subtypes with text by a person or app; the others are edits, deletions, joins and the like. */
 const written: ReadonlySet<string> = new Set(['bot_message', 'file_share', 'me_message', 'thread_broadcast']);
 
 /** Slack's Events API: messages and mentions become records. */
@@ -29,7 +29,7 @@ export function slackEvent(payload: Json, {now}: Delivery): Event {
   const words =
     asText(event.text) ?? attachedTo(event) ?? (files.length > 0 ? `(files: ${files.join(', ')})` : undefined);
   if (words === undefined) return {nothing: 'it has no text'};
-  // A mention in a channel that the app is in comes twice, as two events about one message.
+  // A mention in a channel of the app arrives as two events about one message.
   const id = `slack:${asText(payload.team_id) ?? ''}:${channel}:${ts}`;
   return {
     ids: [id, `slack-event:${eventId}`],
@@ -47,7 +47,7 @@ export function slackEvent(payload: Json, {now}: Delivery): Event {
   };
 }
 
-/** What other apps say, alerts above all, is often in attachments alone. */
+/** Other apps, such as alerting, often put all text into attachments. */
 function attachedTo(event: Json): string | undefined {
   const words = asList(event.attachments)
     .map(asObject)
@@ -55,7 +55,7 @@ function attachedTo(event: Json): string | undefined {
   return asText(words.join('\n'));
 }
 
-/** What the app posts comes back to it as an event. */
+/** Slack sends the app its own posts as events. */
 function isOwn(event: Json, payload: Json): boolean {
   const app = asText(payload.api_app_id);
   const apps = [event.app_id, asObject(event.bot_profile).app_id];
@@ -65,7 +65,7 @@ function isOwn(event: Json, payload: Json): boolean {
   return (app !== undefined && apps.includes(app)) || bots.some(({user_id}) => user_id === (event.user ?? null));
 }
 
-/** Slack's names of messages are times. */
+/** Slack identifies messages by their time. */
 function timeOf(ts: string): string | undefined {
   const ms = /^\d{9,11}\.\d{1,9}$/.test(ts) ? Math.round(Number(ts) * 1000) : undefined;
   return ms === undefined ? undefined : new Date(ms).toISOString();

@@ -3,7 +3,7 @@ import {asObject, asText, type Json, withoutUndefined} from './fields.ts';
 
 const KEYS = ['text', 'message', 'content', 'body'] as const;
 
-/** Whatever signs by standardwebhooks.com: its own text if it has one, else all of it. */
+/** Any sender that follows standardwebhooks.com: its text field, else the whole payload. */
 export function standardEvent(payload: Json, {ids, now}: Delivery): Event {
   const [id = ''] = ids;
   const data = asObject(payload.data);

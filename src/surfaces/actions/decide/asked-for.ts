@@ -6,8 +6,8 @@ import {editable} from './edited.ts';
 import type {Request} from './queue.ts';
 
 /**
- * What stands there now in place of what the agent asked for; undefined if that is what it asked for, or if its session
- * does not tell. The daemon compares in the same way.
+ * The edited text, if it differs from what the agent asked for; undefined if it does not, or if the session cannot be
+ * read.
  */
 export function currentEdit(home: string, request: Request): string | undefined {
   const now = editable(home, request);
@@ -26,7 +26,7 @@ function argumentsOf(home: string, request: Request): Record<string, unknown> | 
   }
 }
 
-/** The call that asks, and the file of its session; undefined if that is not there or cannot be read. */
+/** The call and its session file; undefined if the session cannot be read. */
 export function callOf(home: string, {task}: Request): {call: Call; path: string} | undefined {
   const wanted = fieldOf(task, 'call');
   try {

@@ -9,22 +9,22 @@ import {isUnrecorded, type Request} from './queue.ts';
 export interface Approving {
   home: string;
   request: Request;
-  /** Who, as git knows them. */
+  /** The git identity. */
   by: string;
   always: boolean;
-  /** To a question. */
+  /** The answer to a question. */
   answer?: string | undefined;
-  /** What they put in place of what was asked. */
+  /** The edited text. */
   edited?: Edited | undefined;
-  /** A key; undefined: it is not signed. Nor is more of a limit ever, which runs nothing. */
+  /** The signing key, if any. Budgets are never signed, since they run nothing. */
   key?: string | undefined;
 }
 
-/** A yes, with all that is written beside it; signed after whatever else is known. */
+/** Builds an approval; the signature comes last. */
 export async function approving({home, request, by, always, answer, edited, key}: Approving): Promise<PersonDecision> {
   if (isQuestion(request) && (answer ?? '').trim() === '')
     throw new UserError(
-      `${request.id} is a question: it wants an answer`,
+      `${request.id} is a question: give an answer`,
       exit.usage,
       `agentdir approve ${request.id} --answer TEXT; or refuse it: agentdir reject ${request.id}`,
     );
@@ -42,7 +42,7 @@ export async function approving({home, request, by, always, answer, edited, key}
   return {request, decision: 'approved', fields: {...fields, signature: await signDecision(home, request, text, key)}};
 }
 
-/** A no. What a yes had written there goes, unless the daemon has recorded it. */
+/** Builds a rejection; removes fields of an unrecorded approval. */
 export function rejecting(home: string, request: Request, by: string, reason: string | undefined): PersonDecision {
   const said = ['approved_by', 'approved_at', 'always', 'signature'];
   const gone = isUnrecorded(request) ? said.filter(key => fieldOf(request.task, key) !== undefined) : [];

@@ -9,18 +9,18 @@ import {readHomeFile} from '../../../home/read.ts';
 import {type ApprovalPage, pendingPage} from './page.ts';
 import {isUnrecorded, type Request} from './queue.ts';
 
-/** The command of a request as a person left it in its two places. */
+/** The current command of a request, in queue and page. */
 export type CommandNow =
-  /** What would run; `changed`: where somebody changed what was asked. */
+  /** What would run, and where it was changed. */
   | {text: string; changed?: 'queue' | 'page' | 'both'}
-  /** The places have different texts. `certain`: both were changed, so that nothing runs. */
+  /** Queue and page differ. `certain`: both were changed, so nothing runs. */
   | {queue: string; page: string; certain: boolean};
 
 const TITLE = /^Approve [^:]*: /;
 
 /**
- * Of an open request, by its title, which says what was asked, on one line. Undefined: it is no command. What is recorded
- * stands in the item.
+ * The current command of an open request, compared with its title, which has the requested one. Undefined if it is no
+ * command.
  */
 export function commandNow(request: Request, page: ApprovalPage | undefined): CommandNow | undefined {
   return withShown(request, isUnrecorded(request) ? page?.file.action.command : undefined);
@@ -36,7 +36,7 @@ function withShown({task, command}: Request, shown: string | undefined): Command
   return {queue: command, page: shown, certain: inQueue};
 }
 
-/** The same of a request whose page nobody has read yet. Cheap: most pages show what the item has, right below the label. */
+/** The same, reading the page only if it differs from the item. */
 export function commandOf(home: string, request: Request): CommandNow | undefined {
   const {id, command} = request;
   if (command === undefined || !isUnrecorded(request) || !isId(id)) return withShown(request, undefined);
@@ -49,12 +49,12 @@ export function commandOf(home: string, request: Request): CommandNow | undefine
 
 const LABEL = '\n**Command:**\n';
 
-/** A yes to it would not be taken. */
+/** Throws if queue and page differ. */
 export function refuseDiffering(home: string, request: Request): void {
   const now = commandOf(home, request);
   if (now && 'queue' in now && now.certain)
     throw new UserError(
-      `the command of ${request.id} was changed in the queue, and otherwise on its page; nothing was written`,
+      `the command of ${request.id} was changed in the queue and on its page, differently; nothing was written`,
       exit.failed,
       `make both the same: ${APPROVALS_FILE} and ${pendingPath(request.id)}`,
     );

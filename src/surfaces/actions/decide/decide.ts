@@ -22,19 +22,19 @@ import {
   requestOf,
 } from './queue.ts';
 
-/** What a person decided about a request that they were shown. */
+/** A decision about a request that was shown. */
 export interface PersonDecision {
-  /** As it was when they decided. */
+  /** The request as it was shown. */
   request: Request;
   decision: Decision;
-  /** Written beside the box; undefined removes. */
+  /** Fields to set; undefined removes one. */
   fields: Readonly<Record<string, string | undefined>>;
 }
 
-/** What a decision stands on: a request that differs in any of it is another one. */
+/** If one of these fields differs, it is another request. */
 const BOUND = ['digest', 'command', 'tool', 'agent', 'session', 'call', 'approval_type'] as const;
 
-/** Write all of them into the queue, as a person would with an editor, or none. The items as they are then. */
+/** Writes all decisions into the queue, or none. Returns the new items. */
 export function decide(home: string, choices: readonly PersonDecision[]): Promise<Request[]> {
   refuseVoid(home);
   return editFile(home, APPROVALS_FILE, () => {
@@ -59,7 +59,7 @@ export function decide(home: string, choices: readonly PersonDecision[]): Promis
   });
 }
 
-/** It would be taken back. */
+/** The daemon would revert it. */
 function refuseVoid(home: string): void {
   const running = readStatus(nodeDisk(home))?.unconfined;
   if (running === undefined) return;
@@ -70,15 +70,14 @@ function refuseVoid(home: string): void {
   );
 }
 
-/** The item as it is now, if this may be written into it. */
+/** The current item; throws if this decision may not be written. */
 function admitted(
   home: string,
   queue: ApprovalQueue,
   {request: {id, task}, decision, fields}: PersonDecision,
 ): Request {
   const now = requestOf(queue, id);
-  if (!now)
-    throw new UserError(`${id} is no longer in ${APPROVALS_FILE}`, exit.failed, 'what became of it: agentdir log');
+  if (!now) throw new UserError(`${id} is no longer in ${APPROVALS_FILE}`, exit.failed, 'see agentdir log');
   refuseDecided(home, now, decision, 'signature' in fields || 'answer' in fields);
   if (BOUND.some(key => fieldOf(now.task, key) !== fieldOf(task, key)))
     throw new UserError(
@@ -90,8 +89,8 @@ function admitted(
 }
 
 /**
- * Reject wins: what is approved may be rejected as long as it has not run, whatever its page says. So long, a yes may be
- * said again with `more`: the signature or answer that it lacked.
+ * An approved request can be rejected until it has run, whatever its page says. Until then it can be approved again
+ * with `more`: a missing signature or answer.
  */
 export function refuseDecided(home: string, request: Request, decision: Decision, more = false): void {
   const {id} = request;
@@ -121,28 +120,28 @@ export function refuseDecided(home: string, request: Request, decision: Decision
     );
 }
 
-/** What runs already is not stopped by a no: nothing may be written that says so. */
+/** A rejection does not stop a running call. */
 export async function refuseStarted(home: string, requests: readonly Request[]): Promise<void> {
   for (const request of requests) {
     if (request.decision !== 'approved' || isUnrecorded(request)) continue;
-    // Whatever reads sessions is loaded where one may have to be read.
+    // Load the session reader only when needed.
     const found = (await import('./asked-for.ts')).callOf(home, request);
     if (found?.call.approval !== request.id || found.call.started === undefined) continue;
     throw new UserError(
-      `${request.id} has started (${found.call.started}): a no does not stop it; nothing was written`,
+      `${request.id} has started (${found.call.started}): rejecting does not stop it; nothing was written`,
       exit.failed,
       `to end it, write status: paused in ${found.path}`,
     );
   }
 }
 
-/** What a yes may lack that was written and not taken in. */
+/** Why an approval was not accepted. */
 function missing(request: Request, decision: Decision): string | undefined {
   const {id, type, answer} = request;
   if (decision !== 'approved' || request.decision !== 'approved' || !isUnrecorded(request)) return undefined;
   if (type === 'question' && answer === undefined)
-    return `it is a question, and has no answer: agentdir approve ${id} --answer TEXT`;
-  return 'the daemon has not taken it in; why, if it lasts: agentdir status';
+    return `the question has no answer: agentdir approve ${id} --answer TEXT`;
+  return 'the daemon has not processed it yet; if that lasts, see agentdir status';
 }
 
 function mayRunYet(request: Request): boolean {
@@ -157,13 +156,13 @@ function decided({id, task, status, decision, by, at}: Request): string {
   return `${id} is ${word} already${who ? `, by ${who}` : ''}${at ? `, ${at}` : ''}${outcome ? ` (${outcome})` : ''}`;
 }
 
-/** An edit that would say anything else is not made. */
+/** Refuses an edit that would say anything else. */
 function refuseUnlessSaid(items: readonly ApprovalItem[], {request, decision, fields}: PersonDecision): void {
   const [item, second] = items.filter(({id}) => id === request.id);
   const said = Object.entries(fields).every(([key, value]) => item && fieldOf(item.task, key) === value);
   if (item?.decision !== decision || second || !said)
     throw new UserError(
-      `the lines of ${request.id} leave no place for the decision`,
+      `the lines of ${request.id} have no room for the decision`,
       exit.badFile,
       `write it in an editor: ${APPROVALS_FILE}`,
     );

@@ -5,16 +5,16 @@ import {daemonOf} from '../../../home/status.ts';
 import {isUnrecorded, type Request, readArchive, readQueue} from './queue.ts';
 
 const LOOK_MS = 40;
-/** A file may be half saved, and a daemon just being restarted. */
+/** Tolerates half-saved files and a daemon that is restarting. */
 const PATIENCE_MS = 3_000;
 
-/** There is no more to come: it ran, or it never will. */
+/** It ran, or never will. */
 export function isOver(request: Request): boolean {
   if (fieldOf(request.task, 'outcome') !== undefined) return true;
   return !isUnrecorded(request) && request.status !== 'approved';
 }
 
-/** Words that an outcome begins with if it is not what the person wanted: the code of a result, in any case. */
+/** Outcomes that are failures. */
 const FAILURE = /^(?:failed|interrupted|denied|rejected|timeout|expired|not_allowed|invalid_arguments|superseded)\b/i;
 
 export function hasFailed({task, status}: Request): boolean {
@@ -22,12 +22,11 @@ export function hasFailed({task, status}: Request): boolean {
 }
 
 export interface Outcomes {
-  /** As they were last seen. */
   requests: Request[];
   stopped: 'over' | 'timeout' | 'no-daemon';
 }
 
-/** Until each of them has an outcome. */
+/** Waits until each request has an outcome. */
 export async function waitForOutcomes(
   home: string,
   given: readonly Request[],

@@ -10,22 +10,20 @@ import {errorOf} from '../talk/answer.ts';
 import {readSession} from '../talk/find-session.ts';
 import {awaitedRequests} from './waits-for.ts';
 
-/** What an agent said last in a session, or is saying. */
+/** The latest output of a session. */
 export interface SessionOutput {
   session: string;
   agent: string;
-  /** A turn is under way: the text so far. */
+  /** A turn is running; `text` is what it has so far. */
   running: boolean;
   at: string | null;
   text: string;
   calls: {name: string; args: string}[];
-  /** Why the session stopped, if it did. */
   error: string | null;
-  /** Ids of approvals that the session waits for. */
   waits_for: string[];
 }
 
-/** Of sessions whose turn is under way first, then of those written last: `count` at most. */
+/** Running sessions first, then the latest. */
 export function outputs(home: string, {session, agent}: LiveFilter, count: number): SessionOutput[] {
   const found: SessionOutput[] = [];
   const fits = (output: SessionOutput) => agent === undefined || output.agent === agent;
@@ -54,7 +52,7 @@ function latest(home: string, session: string | undefined) {
     .map(({file}) => file);
 }
 
-/** Undefined: the last turn has ended. Text before a new try is void. */
+/** Undefined if the last turn has ended. Text before a retry is dropped. */
 function runningOf(events: readonly LiveEvent[]): SessionOutput | undefined {
   const [first] = events;
   if (!first || events.at(-1)?.event === 'end') return undefined;
@@ -88,7 +86,7 @@ function lastOf(home: string, file: {id: string; path: string}): SessionOutput |
       waits_for: found.header.status === 'waiting' ? awaitedRequests(found.header, found.session.messages) : [],
     };
   } catch (error) {
-    // A file with errors says nothing that counts; `check` tells of it.
+    // Skip files with errors; `check` reports them.
     if (error instanceof UserError) return undefined;
     throw error;
   }

@@ -13,12 +13,10 @@ export interface ApprovalPage {
   file: ApprovalFile;
 }
 
-/** The page of a request that is still to be decided. */
 export function pendingPage(home: string, id: string): ApprovalPage | undefined {
   return isId(id) ? pageAt(home, pendingPath(id)) : undefined;
 }
 
-/** The page of any request, wherever it lies now. */
 export function anyPage(home: string, id: string): ApprovalPage | undefined {
   const elsewhere = () => listFolder(nodeDisk(home), 'approvals').find(path => stemOf(path) === id);
   const path = pendingPage(home, id) ? pendingPath(id) : elsewhere();
@@ -30,7 +28,7 @@ function pageAt(home: string, path: string): ApprovalPage | undefined {
   return read && 'text' in read ? {path, bytes: read.bytes, file: parseApproval(read.text)} : undefined;
 }
 
-/** What its page says, if that decides. Cheap: most pages have no such word after the heading. */
+/** The decision on the page. Cheap: most pages have no such word after the heading. */
 export function pageDecision(home: string, id: string): Decision | undefined {
   const read = isId(id) ? readHomeFile(nodeDisk(home), pendingPath(id)) : undefined;
   if (!read || !('text' in read)) return undefined;

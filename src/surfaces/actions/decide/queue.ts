@@ -16,14 +16,14 @@ export {isUnrecorded, type Request} from '../../../check/approval-row.ts';
 export interface ApprovalQueue {
   file: TaskFile;
   bytes: Buffer;
-  /** In the order in which they were made. */
+  /** In order of creation. */
   requests: Request[];
   problems: Problem[];
 }
 
 const EMPTY: ApprovalQueue = {file: parseTasks(''), bytes: Buffer.alloc(0), requests: [], problems: []};
 
-/** Throws if it cannot be read at all. One that is not there is empty. */
+/** Throws if unreadable. A missing queue is empty. */
 export function readQueue(home: string, path = APPROVALS_FILE): ApprovalQueue {
   const read = readHomeFile(nodeDisk(home), path);
   if (!read) return EMPTY;
@@ -45,18 +45,18 @@ function sorted(requests: Request[]): Request[] {
   return requests.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a.task.line - b.task.line));
 }
 
-/** A queue with errors is not acted on. */
+/** Throws if the queue has errors. */
 export function refuseBrokenQueue({problems}: ApprovalQueue): void {
   if (hasErrors(problems)) throw fileError(APPROVALS_FILE, problems);
 }
 
-/** Decided ones that the daemon has filed away. */
+/** Requests in the archive. */
 export function readArchive(home: string): Request[] {
   const paths = listFolder(nodeDisk(home), 'tasks/archive').filter(path => path.startsWith('tasks/archive/approvals-'));
   return paths.sort().flatMap(path => readQueue(home, path).requests);
 }
 
-/** Nobody has decided it, in either place. */
+/** Not decided in the queue or on the page. */
 export function isUndecided(home: string, request: Request): boolean {
   return isUnrecorded(request) && request.decision === undefined && pageDecision(home, request.id) === undefined;
 }
@@ -65,7 +65,7 @@ export function isExpired({task}: Request, now: number): boolean {
   return Date.parse(fieldOf(task, 'expires') ?? '') <= now;
 }
 
-/** Those that are meant, by any part of an id that no other open one has; of decided ones too, to say what became of them. */
+/** Resolves unique parts of ids; decided requests too, to report their outcome. */
 export function findRequests(home: string, wanted: readonly string[]): Request[] {
   const {requests} = readQueue(home);
   const open = requests.filter(request => isUnrecorded(request) && request.decision === undefined).map(({id}) => id);
@@ -73,13 +73,12 @@ export function findRequests(home: string, wanted: readonly string[]): Request[]
   const all = near ? requests : [...requests, ...readArchive(home)];
   const found = wanted.map(part => {
     const known = all.some(({id}) => id === part) || !open.some(id => id.includes(part)) ? all.map(({id}) => id) : open;
-    const id = oneOf('approval', part, known, 'see what waits: agentdir approvals');
+    const id = oneOf('approval', part, known, 'see agentdir approvals');
     return all.find(request => request.id === id) as Request;
   });
   return [...new Map(found.map(request => [request.id, request])).values()];
 }
 
-/** The one of this id. */
 export function requestOf({requests}: ApprovalQueue, id: string): Request | undefined {
   const [first, second] = requests.filter(request => request.id === id);
   if (second)

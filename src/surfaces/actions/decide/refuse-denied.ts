@@ -6,18 +6,18 @@ import {readHomeFile} from '../../../home/read.ts';
 import {judge} from '../../../policy/judge.ts';
 import type {Request} from './queue.ts';
 
-/** A command that the policy denies does not run, whoever wrote it: better told now than by an agent that failed. */
+/** Refuses an edited command that the policy denies. */
 export function refuseDenied(home: string, {id, agent}: Request, command: string): void {
   const read = readHomeFile(nodeDisk(home), 'allowlist.yaml');
   const file = read && 'text' in read ? parseAllowlist(read.text) : undefined;
-  // Then everything asks.
+  // Without a valid policy, everything asks.
   if (!file || hasErrors(file.problems)) return;
   const {verdict, segments, reasons} = judge(command, file.policy, agent === undefined ? {} : {agent});
   if (verdict !== 'deny') return;
   const denied = segments.find(segment => segment.verdict === 'deny');
   throw new UserError(
-    `the policy denies what you made of ${id}: ${denied ? `\`${denied.source}\`: ${denied.reason}` : reasons[0]}; nothing was written`,
+    `the policy denies your edited version of ${id}: ${denied ? `\`${denied.source}\`: ${denied.reason}` : reasons[0]}; nothing was written`,
     exit.failed,
-    'what the rules say: agentdir policy explain',
+    'see the rules: agentdir policy explain',
   );
 }

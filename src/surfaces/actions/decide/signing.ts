@@ -12,7 +12,7 @@ import {git} from '../../../home/git/git.ts';
 import {readHomeFile} from '../../../home/read.ts';
 import type {Request} from './queue.ts';
 
-/** A signature of a yes to this request, if it would count. */
+/** Signs an approval; throws if the signature would not count. */
 export async function signDecision(
   home: string,
   {id, task}: Request,
@@ -20,8 +20,7 @@ export async function signDecision(
   key: string,
 ): Promise<string> {
   const digest = fieldOf(task, 'digest');
-  if (digest === undefined)
-    throw new UserError(`${id} has no digest that a signature could be bound to`, exit.usage, 'leave --sign out');
+  if (digest === undefined) throw new UserError(`${id} has no digest to sign`, exit.usage, 'omit --sign');
   const text = signedText({id, digest, decision: 'approved', edited});
   const signed = await sign(text, key);
   if ('problem' in signed) throw new UserError(`it could not be signed: ${signed.problem}`);
@@ -32,19 +31,19 @@ export async function signDecision(
     throw new UserError(
       `the signature would not count (${counts.problem}); nothing was written`,
       exit.failed,
-      `who may sign is in "signers: ${signers}" of agentdir.yaml; another key: --key FILE`,
+      `"signers: ${signers}" in agentdir.yaml says who may sign; to use another key: --key FILE`,
     );
   return signed.signature;
 }
 
-/** The file of those who may sign, if the settings require it. */
+/** The signers file, if the settings require signatures. */
 export function signersOf(home: string): string | undefined {
   const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
   if (!read || !('text' in read) || !read.text.includes('signers')) return undefined;
   return parseSettings(read.text).value?.approvals?.signers ?? undefined;
 }
 
-/** The key that is meant: the one given, the one git signs with, or the only one in ~/.ssh. */
+/** The given key, git's signing key, or the only key in ~/.ssh. */
 export async function signingKey(home: string, given: string | undefined): Promise<string> {
   return given ?? (await gitKey(home)) ?? onlyKey();
 }
@@ -62,11 +61,10 @@ function onlyKey(): string {
   throw new UserError(
     only === undefined ? `there is no key in ${folder}` : `there are several keys in ${folder}`,
     exit.usage,
-    'name one: --key FILE; or for good: git config --global gpg.format ssh && git config --global user.signingkey FILE',
+    'name one: --key FILE; or permanently: git config --global gpg.format ssh && git config --global user.signingkey FILE',
   );
 }
 
-/** Private keys lie beside their public halves. */
 function keysIn(folder: string): string[] {
   try {
     const names = readdirSync(folder);

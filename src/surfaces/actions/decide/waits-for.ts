@@ -1,7 +1,7 @@
 import type {Message, SessionHeader} from '../../../formats/session/session-schema.ts';
 import {isUndecided, type Request, readQueue} from './queue.ts';
 
-/** Ids of the requests that a session waits for: for more than a limit allows, or of calls of its last answer. */
+/** Ids of the requests that a session waits for: a limit, or calls of its last answer. */
 export function awaitedRequests({waiting_for}: SessionHeader, messages: readonly Message[]): string[] {
   const last = messages.findLastIndex(({tool_calls}) => tool_calls?.length);
   const ended = new Set(messages.slice(last + 1).map(({tool_call_id}) => tool_call_id));
@@ -11,7 +11,7 @@ export function awaitedRequests({waiting_for}: SessionHeader, messages: readonly
   return [...new Set([...(typeof waiting_for === 'string' ? [waiting_for] : []), ...asked])];
 }
 
-/** Those of them that nobody has decided. */
+/** The undecided ones. */
 export function openRequests(home: string, ids: readonly string[]): Request[] {
   return readQueue(home).requests.filter(request => ids.includes(request.id) && isUndecided(home, request));
 }

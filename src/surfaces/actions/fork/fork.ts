@@ -10,7 +10,7 @@ import {type Source, sourceOf} from './source.ts';
 
 export interface ForkOptions {
   home: string;
-  /** By any unique part of its id; also one that was removed. */
+  /** Any unique part of the id; may be a removed session. */
   session: string;
   /** A commit, a message (its number, or the id of its call or delivery), or both: COMMIT:MESSAGE. */
   at: string | undefined;
@@ -19,16 +19,16 @@ export interface ForkOptions {
 
 export interface ForkMade extends SessionFile, Omit<ForkResult, 'text'> {
   from: Source;
-  /** How many messages of it were taken over. */
+  /** The number of copied messages. */
   count: number;
 }
 
-/** A new session that begins as another was. Nothing of that one is changed. */
+/** Creates a new session from another, which is not changed. */
 export async function fork({home, session, at, paused}: ForkOptions): Promise<ForkMade> {
   const {commit, message} = await placeOf(home, at);
   const from = await sourceOf(home, session, commit);
   const count = message === undefined ? from.messages.length : countTo(from, message);
-  // A file with older messages is named again if all of it is taken over, and it is still there as it was.
+  // Reference a segment if all of it is copied and it is unchanged.
   const whole = from.segments.findIndex(({end, shared}) => !shared || end > count);
   const segments = from.segments.slice(0, whole === -1 ? undefined : whole);
   const first = segments.at(-1)?.end ?? 0;
@@ -46,7 +46,7 @@ export async function fork({home, session, at, paused}: ForkOptions): Promise<Fo
   return {...place, from, count, awaits, open};
 }
 
-/** What `--at` names. A number is a message; what begins a commit's id is that commit. */
+/** Parses `--at`: a number is a message, the start of a commit id a commit. */
 async function placeOf(
   home: string,
   at: string | undefined,
@@ -70,7 +70,7 @@ async function placeOf(
   return {commit: before.stdout.trim(), message};
 }
 
-/** Up to and with the message that is meant. */
+/** The index after the wanted message. */
 function countTo({id, messages}: Source, wanted: string): number {
   const number = /^#?(\d{1,6})$/.exec(wanted)?.[1];
   if (number !== undefined) {
@@ -94,7 +94,7 @@ function countTo({id, messages}: Source, wanted: string): number {
   return known.get(name) ?? messages.length;
 }
 
-/** The id of a call means the answer that made it, as that comes first. */
+/** The id of a call means the answer with the call, which comes first. */
 function namesOf({delivery, tool_calls = [], tool_call_id}: Message): string[] {
   return [delivery, ...tool_calls.map(({id}) => id), tool_call_id].filter(name => name !== undefined);
 }

@@ -15,15 +15,15 @@ import {oneOf} from '../talk/one-of.ts';
 export interface Source {
   id: string;
   path: string;
-  /** Undefined: it is not in the journal as it is. */
+  /** Undefined if the current state is not committed. */
   commit: string | undefined;
   header: SessionHeader;
   messages: readonly Message[];
-  /** Files with the first of its messages: how many are in each and those before it; whether it is there as it was, and whole. */
+  /** Segments: the number of messages up to each, and whether it is unchanged and complete. */
   segments: readonly {path: string; end: number; shared: boolean}[];
 }
 
-/** `commit`: as it was then; undefined: as it is, or, of one that was removed, as it was last. */
+/** Reads the session as of `commit`; without one the current state, or the last of a removed session. */
 export async function sourceOf(home: string, wanted: string, commit: string | undefined): Promise<Source> {
   const text = commit === undefined ? await textNow(home, wanted) : await textThen(home, wanted, commit);
   const {path} = text;
@@ -50,7 +50,7 @@ export async function sourceOf(home: string, wanted: string, commit: string | un
   return {id: text.id, path, commit: text.commit, header: session.header, messages, segments};
 }
 
-/** Each call has its result: the daemon parts none from it, but a person may have. */
+/** Whether each call has its result; a person may have separated them. */
 function isWhole(messages: readonly Message[]): boolean {
   const answered = new Set(messages.map(({tool_call_id}) => tool_call_id));
   return messages.every(({tool_calls = []}) => tool_calls.every(({id}) => answered.has(id)));
@@ -61,17 +61,17 @@ interface Text {
   path: string;
   text: string;
   commit: string | undefined;
-  /** It is read from this commit, not from the disk. */
+  /** Read from this commit instead of the disk. */
   past: string | undefined;
 }
 
 async function textNow(home: string, wanted: string): Promise<Text> {
   const sessions = listSessions(home);
   const isThere = sessions.some(({id}) => id.includes(wanted.replace(/^@/, '')));
-  // The history is asked only for what is not there.
+  // Search the history only if there is no such file.
   const removed = isThere ? [] : await removedSessions(home);
   const all = [...sessions, ...removed].map(({id}) => id);
-  const id = oneOf('session', wanted, all, 'see the list: agentdir list');
+  const id = oneOf('session', wanted, all, 'see agentdir list');
   const file = sessions.find(session => session.id === id);
   if (!file) {
     const past = removed.find(session => session.id === id);

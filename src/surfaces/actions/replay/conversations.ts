@@ -10,26 +10,24 @@ import type {Oddity, StepResult, TemplateNow, VersionStep} from './step.ts';
 import {allEntries, allMessages, type PastHome, sessionIdOf, settledIn, type Track} from './track.ts';
 import {type CallDone, callsDoneIn, changedVerdict, verdictOddity} from './verdicts.ts';
 
-/** Something the engine would have done otherwise, and where. */
+/** A step that the engine would have done differently, and its place. */
 export interface FoundOddity extends Oddity {
   kind: 'step' | 'verdict';
   path: string;
   by: VersionSource;
-  /** The message it is about. */
   entry: MessageEntry | undefined;
 }
 
-/** What is known of a session beside its versions. */
 export interface SessionFindings {
   oddities: FoundOddity[];
   unread: Map<string, UnreadVersion>;
   passing: number;
 }
 
-/** Commits of the daemon's that have what others wrote: they are read as if those had. */
+/** Causes of daemon commits with content by others. */
 const OTHERS: ReadonlySet<string> = new Set(['merge', 'HEAD moved', 'void']);
 
-/** A policy and what it decided may be committed in either order, so near to each other. */
+/** Within this time, a policy change and a call may be committed in either order. */
 const NEAR_MS = 10_000;
 
 interface Suspect {
@@ -38,17 +36,17 @@ interface Suspect {
   findings: SessionFindings;
 }
 
-/** Reads the versions of sessions in their order, and does again what the daemon did from each to the next. */
+/** Reads the versions of sessions in order and repeats each step of the daemon. */
 export class Conversations {
   readonly ledger = new Ledger();
-  /** What was done about calls, as it was judged when it was recorded first: what is brought back later was done then. */
+  /** Judged calls, by first record: restored calls are not judged again. */
   readonly #judged = new Set<string>();
   readonly #findings = new Map<string, SessionFindings>();
   readonly #templates = new Map<string, {[Key in keyof TemplateNow]: Set<string | undefined>}>();
   readonly #now: HomeState | undefined;
   #suspects: Suspect[] = [];
 
-  /** `now`: the policy that calls are judged by, in place of the one of their time. */
+  /** `now`: judge calls by this policy instead of the one of their time. */
   constructor(now: HomeState | undefined) {
     this.#now = now;
   }
@@ -101,7 +99,7 @@ export class Conversations {
     });
   }
 
-  /** The policy, the settings or a template are others now. */
+  /** Called when the policy, settings or a template changed. */
   policyChanged(home: HomeState, {time}: VersionSource): void {
     for (const template of home.templates.values()) {
       const known = this.#templates.get(template.id) ?? {
@@ -117,13 +115,13 @@ export class Conversations {
     this.#suspects = this.#suspects.filter(({found, done}) => !isNear(found.by.time, time) || !explains(home, done));
   }
 
-  /** All there is: what could not be explained by a change beside it is a finding. */
+  /** Reports remaining verdicts at the end. */
   settle(): void {
     for (const {found, findings} of this.#suspects) findings.oddities.push(found);
     this.#suspects = [];
   }
 
-  /** The history was cut off here: what is there counts as recorded. */
+  /** Shallow clone: existing messages count as recorded. */
   #begin(
     {messages}: Session,
     from: Omit<MessageOrigin, 'at' | 'print'>,
@@ -135,7 +133,7 @@ export class Conversations {
     return {entries, gone: []};
   }
 
-  /** Older messages, moved here from their session. */
+  /** Messages of a segment. */
   #segment(
     state: PastHome,
     {messages}: Session,
@@ -207,7 +205,7 @@ export class Conversations {
   }
 }
 
-/** It was judged a moment before the policy was changed. */
+/** Whether the call may have been judged just before the policy changed. */
 function isOfFormer({former}: PastHome, {found, done}: Suspect): boolean {
   return former !== undefined && isNear(former.time, found.by.time) && explains(former.home, done);
 }
@@ -220,9 +218,9 @@ function isNear(a: string, b: string): boolean {
   return Math.abs(Date.parse(a) - Date.parse(b)) <= NEAR_MS;
 }
 
-/** Each message keeps the text in memory that it was read from: after so many versions all is read anew. */
+/** Messages keep their source text in memory, so parse from scratch after this many versions. */
 const MOST_READ = 8;
-/** Of a large one, which takes long to read, more: there are few of these. */
+/** More for large sessions, which are few and slow to parse. */
 const LARGE = 256 * 1024;
 const MOST_READ_LARGE = 32;
 

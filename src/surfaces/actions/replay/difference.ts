@@ -1,7 +1,7 @@
-/** What a replay finds to be another than it was recorded, or than the engine would do. */
+/** A difference found by replay. */
 export interface Difference {
   kind: DifferenceKind;
-  /** In one sentence, without the place. */
+  /** One sentence, without the place. */
   what: string;
   /** File of the message, and its number there, from 1. */
   path: string;
@@ -13,22 +13,22 @@ export interface Difference {
   tool: string | undefined;
   field: string;
   recorded: string;
-  /** What is there now, or what the engine makes of the same. */
+  /** The current value, or the value by the engine. */
   replayed: string;
   /** Where it was recorded. */
   commit: string | undefined;
-  /** Who made it another, unless the engine would. */
+  /** Who changed it. */
   changed: {commit: string | undefined; author: string; time: string} | undefined;
-  /** Its place in the order of things. */
+  /** Sort order. */
   order: number;
 }
 
 export const differenceKinds = {
-  changed: 'what was recorded is another now; see: git show COMMIT',
-  missing: 'what was recorded is not there any more, and what follows was said with it in sight; see: git show COMMIT',
-  added: 'nobody recorded it, and what follows was said without it; see: git show COMMIT',
-  moved: 'what was recorded stands elsewhere now; see: git show COMMIT',
-  step: 'the daemon of that time did something else than this version would; see: git show COMMIT',
-  verdict: 'see: agentdir policy explain; agentdir verify says what ran without a decision',
+  changed: 'the recorded content has changed; see: git show COMMIT',
+  missing: 'a recorded message is missing, but later messages depend on it; see: git show COMMIT',
+  added: 'it was never recorded, and later messages were written without it; see: git show COMMIT',
+  moved: 'a recorded message has moved; see: git show COMMIT',
+  step: 'this version of the daemon would act differently; see: git show COMMIT',
+  verdict: 'see: agentdir policy explain, agentdir verify',
 } as const;
 type DifferenceKind = keyof typeof differenceKinds;

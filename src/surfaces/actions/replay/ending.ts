@@ -14,14 +14,14 @@ import type {ReplayedSession} from './replayed.ts';
 import {type PastHome, sessionIdOf, type Track} from './track.ts';
 
 export interface PresentHome {
-  /** Undefined: there is no such file. */
+  /** Undefined if there is no file. */
   onDisk: (path: string) => {text: string} | {problem: string} | undefined;
   fileAt: (commit: string, path: string) => Promise<Buffer | undefined>;
   /** After all commits. */
   order: number;
 }
 
-/** Each session as it is in the end, compared with all that was recorded of it. */
+/** Compares each final session with its records. */
 export async function endings(
   conversations: Conversations,
   state: PastHome,
@@ -91,13 +91,13 @@ class Ending {
     };
   }
 
-  /** What nobody has committed yet counts, too. */
+  /** Includes uncommitted changes. */
   #asOnDisk(track: Track, segment = false): Track {
     const removed = !this.#state.tracks.has(track.path);
     const read = removed ? undefined : this.#world.onDisk(track.path);
     if (!segment) this.#there = read !== undefined;
     if (read === undefined) {
-      if (!removed) this.#notes.push(`${track.path} is not there any more; nobody has committed that`);
+      if (!removed) this.#notes.push(`${track.path} is missing, and its removal is not committed`);
       return track;
     }
     const {unread} = this.#conversations.findings(sessionIdOf(track.path));
@@ -127,7 +127,7 @@ class Ending {
     if (kind === 'added') return;
     const what = isRecordedMessage(message) ? `${wordsOf(message)} (${shortCommit(origin.by.commit)})` : 'a message';
     const place = kind === 'missing' ? '' : `message ${at + 1}: `;
-    const why = isRecordedMessage(message) && kind !== 'missing' ? '; the model was asked about it anew' : '';
+    const why = isRecordedMessage(message) && kind !== 'missing' ? '; the model was asked again' : '';
     this.#notes.push(`${place}${what} was ${DONE[kind]} by ${by.author} in ${shortCommit(by.commit)}${why}`);
   }
 
@@ -137,7 +137,7 @@ class Ending {
     const now = kind === 'missing' ? undefined : message;
     const differs = kind === 'moved' ? placeThatDiffers(places, at) : fieldThatDiffers(recorded, now);
     const place = kind === 'missing' ? undefined : places[at];
-    // What is gone stood above this.
+    // The missing message was above this one.
     const next = places[at + 1];
     const call = callOf(recorded ?? message, differs.call, places, place ? at : at + 1);
     const shown = whereTheyDiffer(differs.recorded, differs.replayed);
@@ -161,14 +161,14 @@ class Ending {
     };
   }
 
-  /** The message as the version has it that first had it. */
+  /** The message as first recorded. */
   async #asRecorded({by, path, print}: MessageOrigin): Promise<Message | undefined> {
     const bytes = by.commit === undefined ? undefined : await this.#world.fileAt(by.commit, path);
     return bytes && parseSession(bytes.toString('utf8')).messages.find(message => printOf(message) === print);
   }
 }
 
-/** Below which message it was recorded, by the numbers of now, and below which it stands. */
+/** Its recorded and its current position. */
 function placeThatDiffers(places: readonly Placed[], at: number): FieldDifference {
   const {origin} = (places[at] as Placed).entry;
   const [former = -1] = [...places.keys()]
@@ -187,8 +187,8 @@ const DONE = {changed: 'changed', missing: 'taken out', moved: 'moved'} as const
 const WORDS = {
   changed: 'differs from what was recorded',
   missing: 'is missing',
-  added: 'was put above what had been said without it',
-  moved: 'stands in another place than it was recorded in',
+  added: 'was inserted before messages that were written without it',
+  moved: 'is not in its recorded place',
 } as const;
 
 interface Placed {
@@ -197,7 +197,7 @@ interface Placed {
   index: number;
 }
 
-/** The call that a message is about: of a result, the one above it. */
+/** The call of a result. */
 function callOf(message: Message, own: number | undefined, places: readonly Placed[], at: number): Call | undefined {
   if (own !== undefined) return message.tool_calls?.[own];
   if (message.tool_call_id === undefined) return undefined;

@@ -8,8 +8,8 @@ import {keepEntry} from './match-entries.ts';
 import type {Oddity, StepResult, VersionStep} from './step.ts';
 
 /**
- * Do once more what the daemon did between two versions, with the answers, results, messages and ids that were recorded.
- * Undefined: messages that were there before are others now, so this was no such step.
+ * Repeats a step of the daemon between two versions, with recorded answers, results, messages and ids. Undefined if
+ * former messages changed, so that this was no such step.
  */
 export function replayStep(step: VersionStep, ledger: Ledger): StepResult | undefined {
   const {by, path, entries: before, messages, settled} = step;
@@ -43,10 +43,9 @@ export function replayStep(step: VersionStep, ledger: Ledger): StepResult | unde
   return {entries: all, oddities, added};
 }
 
-/** Whether the engine would have put such a message there. */
+/** Checks one new message. */
 function placeOddity(messages: readonly Message[], at: number, lastResult: number): Oddity | undefined {
   const message = messages[at] as Message;
-  // There may be many of these.
   if (message.role === 'user') return goOnOddity(messages, at) ?? queueOddity(messages, at, lastResult);
   const above = messages.slice(0, at);
   const next = nextAction(above);
@@ -74,7 +73,7 @@ function placeOddity(messages: readonly Message[], at: number, lastResult: numbe
   return odd('the daemon writes no system messages', 'system', 'none');
 }
 
-/** An answer that was cut off is gone on with, so often and not more. */
+/** Checks the continuation of an answer that was cut off. */
 function goOnOddity(messages: readonly Message[], at: number): Oddity | undefined {
   const {from, content, delivery} = messages[at] as Message;
   if (from !== 'system' || delivery !== undefined) return undefined;
@@ -90,11 +89,11 @@ function goOnOddity(messages: readonly Message[], at: number): Oddity | undefine
   };
 }
 
-/** What comes in stays below all that was said. */
+/** Checks that a delivered message is not between calls and their results. */
 function queueOddity(messages: readonly Message[], at: number, lastResult: number): Oddity | undefined {
   if (at > lastResult) return undefined;
   const below = messages.findIndex((message, place) => place > at && isRecordedMessage(message));
-  // Its own answer may have come in the same step.
+  // Its answer may be part of the same step.
   if (below === -1 || messages[below]?.role === 'assistant') return undefined;
   const what = 'a message was put between calls and their results';
   return {at, field: 'role', what, recorded: `above message ${below + 1}`, replayed: 'below the results'};
@@ -131,7 +130,7 @@ function callOddities({entries: before, settled}: VersionStep, entries: readonly
   return odd;
 }
 
-/** After a crash it is begun once more: what it did, it does not do twice. */
+/** Calls that are safe to repeat after a crash. */
 function isRepeatable({function: {name}}: Call): boolean {
   const effect = effectOf(name);
   return effect === 'read' || effect === 'deliver';

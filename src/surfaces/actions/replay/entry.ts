@@ -1,59 +1,59 @@
 import {createHash} from 'node:crypto';
 import type {Message} from '../../../formats/session/session-schema.ts';
 
-/** A commit that has another version of a session, or the file as it is on disk. */
+/** A commit with a new version of a session, or the file on disk. */
 export interface VersionSource {
-  /** Undefined: nobody has committed it. */
+  /** Undefined if uncommitted. */
   commit: string | undefined;
   /** Its place in the history. */
   order: number;
   author: string;
   time: string;
   cause: string;
-  /** The daemon's, in its own name or in an agent's; else somebody wrote it. */
+  /** By the daemon, in its own or an agent's name; otherwise by a person. */
   engine: boolean;
-  /** A commit of git's that joins two lines of history. */
+  /** A git merge. */
   joins?: boolean;
-  /** A step of the daemon's that changed what was recorded: it never does. */
+  /** The daemon changed a recorded message, which it never should. */
   wrong?: boolean;
 }
 
-/** Where a message comes from: the first version that has it. One object for one message, whatever becomes of it. */
+/** The first version with this message. One object per message. */
 export interface MessageOrigin {
   by: VersionSource;
   path: string;
-  /** Its place among all messages of that version. */
+  /** Index in that version. */
   at: number;
   /** As it was recorded. */
   print: string;
 }
 
-/** A message of a version, and what was done to it since it was recorded. */
+/** A message, and how it was changed since it was recorded. */
 export interface MessageEntry {
   message: Message;
   print: string;
   origin: MessageOrigin;
   edits: readonly VersionSource[];
-  /** Who put it where it stands, if it was not recorded there. */
+  /** Who moved it here. */
   moved?: VersionSource;
 }
 
-/** A message that a version does not have any more. */
+/** A removed message. */
 export interface MissingEntry {
   entry: MessageEntry;
   by: VersionSource;
-  /** What stood above it, nearest first. */
+  /** The messages above it, nearest first. */
   above: readonly MessageOrigin[];
 }
 
-/** What models and tools said: it stands as it was recorded. Whatever else is in a session, people may write. */
+/** Messages of models and tools; people may write all others. */
 export function isRecordedMessage({role}: Message): boolean {
   return role === 'assistant' || role === 'tool_result';
 }
 
 const prints = new WeakMap<Message, string>();
 
-/** One text for all spellings of a message. What the daemon adds to it later is not part of it. */
+/** A canonical text of a message, without fields that the daemon adds later. */
 export function printOf(message: Message): string {
   let print = prints.get(message);
   if (print === undefined) {
@@ -65,7 +65,6 @@ export function printOf(message: Message): string {
   return print;
 }
 
-/** What a message says, by field. */
 export function fieldsOf(message: Message): Record<string, unknown> {
   const {role, content, from, timestamp, model, usage, cut, tool_calls, tool_call_id} = message;
   const {delivery, untrusted, taint, priority} = message;
@@ -85,7 +84,7 @@ function sorted(value: object | undefined): unknown {
   return value && Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What a recorded message is known by when its content is another: when it came, and about which calls. */
+/** Identifies a recorded message whose content changed: by time and calls. */
 export function recordedMessageKey({role, timestamp, tool_calls, tool_call_id}: Message): string | undefined {
   if (timestamp === undefined) return undefined;
   return JSON.stringify([role, timestamp, tool_call_id, tool_calls?.map(({id}) => id)]);

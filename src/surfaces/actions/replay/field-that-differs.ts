@@ -4,14 +4,14 @@ import {fieldsOf} from './entry.ts';
 
 export interface FieldDifference {
   field: string;
-  /** Where it stands in the message. */
+  /** Path within the message. */
   part: Path;
   call: number | undefined;
   recorded: string;
   replayed: string;
 }
 
-/** The first field in which two messages differ; of calls, the one. */
+/** The first field that differs between two messages. */
 export function fieldThatDiffers(recorded: Message | undefined, now: Message | undefined): FieldDifference {
   const [a, b] = [recorded, now].map(message => (message ? fieldsOf(message) : {}));
   const whole = {field: 'message', part: ['role'], call: undefined};

@@ -6,7 +6,7 @@ import type {Session} from '../../../formats/session/session.ts';
 import type {Message, SessionHeader, SessionStatus} from '../../../formats/session/session-schema.ts';
 import type {Oddity, VersionStep} from './step.ts';
 
-/** Keys of which nothing follows that could be computed: times, ids, and what other files say. */
+/** Keys that cannot be computed: times, ids, and facts from other files. */
 const INPUTS: ReadonlySet<string> = new Set([
   'updated',
   'created',
@@ -16,7 +16,7 @@ const INPUTS: ReadonlySet<string> = new Set([
   'ephemeral',
 ]);
 
-/** Keys that are others now than the engine would make them. */
+/** Reports header keys that the engine would have set differently. */
 export function headerOddities(step: VersionStep, added: readonly number[]): Oddity[] {
   const {before, after, by} = step;
   const [was, is] = [before?.header ?? {}, after.header ?? {}] as [Partial<SessionHeader>, Partial<SessionHeader>];
@@ -43,7 +43,7 @@ export function headerOddities(step: VersionStep, added: readonly number[]): Odd
 
 type Say = (field: string, replayed: unknown, what: string) => void;
 
-/** What was missing is taken from the file's name and the template. What a session is made with is for whoever has it made. */
+/** Checks fields filled in from the file name and the template. */
 function filledIn({before, after, path, template}: VersionStep, key: string, say: Say): void {
   const is = after.header?.[key];
   if (before === undefined) return;
@@ -63,7 +63,7 @@ function filledIn({before, after, path, template}: VersionStep, key: string, say
     say(key, [...known].at(-1), `${key} would be taken from the template`);
 }
 
-/** Those whom a final answer names, without the agent itself; whether they exist is not in the session. */
+/** Checks `mentions_due` against the final answer. Whether the agents exist is not in the session. */
 function mentions({before, after, messages}: VersionStep, added: readonly number[], say: Say): void {
   const former = before?.header?.mentions_due ?? [];
   const named = new Set(added.flatMap(at => mentionedNames(messages[at]?.content ?? '')));
@@ -73,7 +73,7 @@ function mentions({before, after, messages}: VersionStep, added: readonly number
   if (odd.length > 0) say('mentions_due', former, `the answer does not name ${odd.map(({to}) => to).join(', ')}`);
 }
 
-/** What the header may say of where text from outside came in: what it said, or all there is now. */
+/** Valid values of `tainted`: the former ones, or all sources now. */
 function taintsFor({before, after, by}: VersionStep): (readonly string[])[] {
   const was = before?.header?.tainted ?? [];
   const {tainted: _, ...header} = (before?.header ?? after.header) as SessionHeader;
@@ -84,7 +84,7 @@ function taintsFor({before, after, by}: VersionStep): (readonly string[])[] {
   return by.cause === 'call' || by.cause === 'delivery' || by.cause === 'taint' ? [now] : [was, now];
 }
 
-/** Statuses that the engine may put, by what the commit is about. */
+/** Valid statuses, by cause of the commit. */
 function statusesFor(
   {before, after, by}: VersionStep,
   added: readonly number[],
@@ -120,7 +120,7 @@ function statusesFor(
     case 'task':
       return new Set([was, ...(header?.ephemeral === false ? (['completed'] as const) : [])]);
     default:
-      // Found after a crash: several of these at once.
+      // After a crash, several steps at once.
       return new Set([
         was,
         due,
@@ -136,13 +136,13 @@ function statusesFor(
   }
 }
 
-/** Without what a person wrote below and the daemon merged, but has not looked at: it has no time yet. */
+/** Leaves out merged messages that the daemon has not processed: they have no time yet. */
 function beforeUnseen(messages: readonly Message[]): readonly Message[] {
   const seen = messages.findLastIndex(({role, timestamp}) => role !== 'user' || timestamp !== undefined);
   return messages.slice(0, seen + 1);
 }
 
-/** With no template there is nothing to do, whatever was asked. */
+/** Without a template, nothing is to be done. */
 function lastAsked({messages}: Session): SessionStatus {
   return messages.at(-1)?.role === 'user' ? 'active' : 'sleeping';
 }

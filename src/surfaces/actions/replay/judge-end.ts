@@ -9,21 +9,21 @@ import {
 import {outOfPlace} from './out-of-place.ts';
 import {sessionIdOf} from './track.ts';
 
-/** What became of one message by the last version. */
+/** What happened to one message until the last version. */
 export interface EntryFate {
   kind: 'changed' | 'missing' | 'added' | 'moved';
   entry: MessageEntry;
   by: VersionSource;
-  /** Its place among all messages; of one that is gone, the place after which it stood. */
+  /** Index of the message; for a missing one, the index it followed. */
   at: number;
-  /** Part of what happened: nothing that follows says otherwise. */
+  /** An input, not a difference: no later answer contradicts it. */
   intended: boolean;
 }
 
 /**
- * Whatever a person does to a session is theirs to do. But each answer stands below what its model was sent: what was
- * recorded and is another now, or stands elsewhere, is a difference, unless the model was asked about it anew, and so is what
- * was put between or taken out above an answer. What people wrote themselves is theirs to change, too: that is only told.
+ * Decides which edits are differences. People may edit anything, but an answer is based on the messages above it. So a
+ * recorded message that was changed, moved, inserted or removed above an older answer is a difference, unless the model
+ * was asked again.
  */
 export function judgeEnd(
   session: string,
@@ -65,20 +65,20 @@ export function judgeEnd(
   return fates;
 }
 
-/** Places of what somebody put there though it was recorded elsewhere, and still stands there: in this session, or in another. */
+/** Indexes of recorded messages that were copied here from elsewhere. */
 function copiesIn(session: string, entries: readonly MessageEntry[]): ReadonlySet<number> {
   if (!entries.some(({moved}) => moved)) return new Set();
   const first = new Map<MessageOrigin, number>();
   for (const [at, {origin, moved}] of entries.entries())
     if (!first.has(origin) || (!moved && entries[first.get(origin) as number]?.moved)) first.set(origin, at);
-  // It may have had another name, or begun as another.
+  // The session may have been renamed or forked.
   const names = new Set([session, ...entries.filter(({moved}) => !moved).map(({origin}) => sessionIdOf(origin.path))]);
   const isCopy = ({message, origin, moved}: MessageEntry, at: number) =>
     moved && isRecordedMessage(message) && (first.get(origin) !== at || !names.has(sessionIdOf(origin.path)));
   return new Set([...entries.keys()].filter(at => isCopy(entries[at] as MessageEntry, at)));
 }
 
-/** Of each place, the first answer below it in the order of things. */
+/** For each index, the earliest recorded answer below it. */
 function ordersBelow(entries: readonly MessageEntry[]): ({least: number} | undefined)[] {
   const below: ({least: number} | undefined)[] = [];
   let least: number | undefined;

@@ -1,12 +1,12 @@
 import type {Message} from '../../../formats/session/session-schema.ts';
 import {isRecordedMessage, type MessageEntry, type MessageOrigin, printOf, recordedMessageKey} from './entry.ts';
 
-/** All that was ever recorded, in whatever file: what a merge, a revert, a rename or a copy brings was recorded before. */
+/** All recorded messages of all files, so that merges, reverts, renames and copies are recognised. */
 export class Ledger {
   readonly #byPrint = new Map<string, MessageOrigin>();
   readonly #byName = new Map<string, MessageOrigin>();
 
-  /** The origin it has from now on: its first one, if it was recorded before. */
+  /** Returns the first origin of the message. */
   record(message: Message, origin: MessageOrigin): MessageOrigin {
     if (!isRecordedMessage(message)) return origin;
     const known = this.#byPrint.get(origin.print);
@@ -17,7 +17,7 @@ export class Ledger {
     return origin;
   }
 
-  /** As somebody brought it: as it was recorded, as something else, or theirs. */
+  /** The entry of a message that a person wrote or restored. */
   entryFor(message: Message, as: MessageOrigin): MessageEntry {
     const print = printOf(message);
     const same = isRecordedMessage(message) ? this.#byPrint.get(print) : undefined;

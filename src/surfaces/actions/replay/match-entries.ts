@@ -11,8 +11,8 @@ import {
 import type {Ledger} from './ledger.ts';
 
 /**
- * A version as somebody wrote it: a person, a merge, git. Which message is which follows from both; what was recorded and
- * is another now, or is not there any more, is kept in mind: whether that matters shows in the end.
+ * Matches the messages of a version by a person, a merge or git with the former version. Remembers changed and missing
+ * records; whether they matter is decided at the end.
  */
 export function matchEntries(
   before: readonly MessageEntry[],
@@ -31,7 +31,7 @@ export function matchEntries(
     from.map(partOf),
     to.map(message => partOf({message, print: printOf(message)})),
   );
-  // What a session is made with stands where it stood; what git joins may stand in either order.
+  // Messages of the first version are not moved; a git merge may have either order.
   const isPlaced = before.length > 0 && !by.engine && !by.joins;
   const placed = (entry: MessageEntry): MessageEntry => (isPlaced ? {...entry, moved: by} : entry);
   const stays = isInOrder(match.from) ? (entry: MessageEntry) => entry : placed;
@@ -56,7 +56,7 @@ export function matchEntries(
   return {entries, gone};
 }
 
-/** Whether what goes on from one list to the other goes on in its order; -1 is new. */
+/** Whether matched entries keep their order; -1 is new. */
 function isInOrder(places: Int32Array): boolean {
   let last = -1;
   return places.every(place => {
@@ -66,7 +66,7 @@ function isInOrder(places: Int32Array): boolean {
   });
 }
 
-/** So many of those above are remembered: some of them may go, too. */
+/** How many messages above are remembered, since some may be removed too. */
 const ABOVE = 200;
 
 function isSame(entry: MessageEntry | undefined, message: Message | undefined): boolean {
@@ -75,7 +75,6 @@ function isSame(entry: MessageEntry | undefined, message: Message | undefined): 
   );
 }
 
-/** The same message, as the newer version has it. */
 export function keepEntry(entry: MessageEntry, message: Message): MessageEntry {
   return entry.message === message ? entry : {...entry, message};
 }

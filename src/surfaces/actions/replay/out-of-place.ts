@@ -1,6 +1,6 @@
 import {isRecordedMessage, type MessageEntry, type MessageOrigin} from './entry.ts';
 
-/** Places of what was recorded and stands elsewhere now: as few as can be taken out for the rest to be in its order. */
+/** Indexes of moved messages: the fewest whose removal leaves the rest in order. */
 export function outOfPlace(entries: readonly MessageEntry[]): number[] {
   if (!entries.some(({moved}) => moved)) return [];
   const places = [...entries.keys()].filter(at => {
@@ -11,14 +11,13 @@ export function outOfPlace(entries: readonly MessageEntry[]): number[] {
   return places.filter((at, i) => !inOrder.has(i) && entries[at]?.moved);
 }
 
-/** In the order of things. */
 export function isBefore(a: MessageOrigin, b: MessageOrigin): boolean {
   return a.by.order < b.by.order || (a.by.order === b.by.order && a.at < b.at);
 }
 
-/** The longest part of a list that is in order, by its indices. */
+/** Indexes of the longest increasing subsequence. */
 function longestInOrder(list: readonly MessageOrigin[]): ReadonlySet<number> {
-  /** Of each length, where a part of it ends that ends earliest in the order of things. */
+  /** For each length, the end of the best subsequence so far. */
   const ends: number[] = [];
   const former: (number | undefined)[] = [];
   for (const [i, origin] of list.entries()) {

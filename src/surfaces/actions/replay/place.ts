@@ -1,7 +1,7 @@
 import {cutText} from '../../../formats/session/session.ts';
 import {type Path, placeOfValue, readYaml} from '../../../formats/yaml/yaml-source.ts';
 
-/** The line of a part of a message in the text of its file, from 1; that of the first line that differs, where it has many. */
+/** Line number (from 1) of a part of a message; for a multi-line text, of its first difference. */
 export function lineOf(text: string, index: number, part: Path, differs = 0): number | undefined {
   const cut = cutText(text);
   const item = cut?.items[index];
@@ -31,7 +31,7 @@ export function lineThatDiffers(a: string, b: string): number {
 const AROUND = 40;
 const MAX_EXCERPT = 160;
 
-/** Two texts cut to where they differ, with some words around. */
+/** Shortens two texts to their first difference, with context. */
 export function whereTheyDiffer(a: string, b: string): {a: string; b: string} {
   let head = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head++;

@@ -1,19 +1,18 @@
 import {kindOf} from '../../../formats/common/key.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {type JournalWalk, type WalkedCommit, walkedText, walkJournal} from '../../../home/journal-walk.ts';
-import {readHomeFile} from '../../../home/read.ts';
-import {applyFile, nextState, settleState} from '../verify/home-state.ts';
+import {listFolder, readHomeFile} from '../../../home/read.ts';
+import {applyFile, emptyState, type HomeState, nextState, settleState} from '../verify/home-state.ts';
 import {Conversations} from './conversations.ts';
 import {endings} from './ending.ts';
 import type {VersionSource} from './entry.ts';
-import {presentHome} from './present.ts';
 import type {ReplayedSession} from './replayed.ts';
 import {copyHome, emptyHome, type PastHome, sessionIdOf} from './track.ts';
 
 export interface ReplayOptions {
-  /** Whether a session, by its id, is to be replayed. */
+  /** Selects sessions by id. */
   wants: (session: string) => boolean;
-  /** Calls are judged by the policy of their time, or by the one on disk. */
+  /** Judge calls by the policy of their time, or the current one. */
   policy: 'then' | 'now';
   progress?: (done: number, total: number) => void;
 }
@@ -24,7 +23,7 @@ export interface Replay {
   sessions: ReplayedSession[];
 }
 
-/** Sessions, once more from their beginning: with what was recorded, and without asking or running anything. */
+/** Replays sessions with recorded answers and results, without asking or running anything. */
 export async function replay(home: string, options: ReplayOptions): Promise<Replay> {
   const wants = (path: string) => isPolicy(path) || (kindOf(path) === 'session' && options.wants(sessionIdOf(path)));
   const walk = await walkJournal(home, wants);
@@ -35,7 +34,7 @@ export async function replay(home: string, options: ReplayOptions): Promise<Repl
   }
 }
 
-/** What calls are judged by. */
+/** Files that affect verdicts. */
 function isPolicy(path: string): boolean {
   const kind = kindOf(path);
   return kind === 'settings' || kind === 'policy' || kind === 'template';
@@ -103,7 +102,7 @@ class Replayer {
       if (state.home.settings.name) this.#homes.add(state.home.settings.name);
       this.#conversations.policyChanged(state.home, by);
     }
-    // What a session names as its segments is read before it.
+    // Read segments before their session.
     const sessions = changes.filter(({path}) => !isPolicy(path)).sort((a, b) => rank(a.path) - rank(b.path));
     for (const change of sessions)
       this.#conversations.version(state, change.path, await walkedText(change), {by, begins: commit.cutOff});
@@ -117,7 +116,7 @@ class Replayer {
     return email.startsWith(`${name}@`) && this.#homes.has(email.slice(name.length + 1));
   }
 
-  /** The state of the first parent: a copy, if another commit goes on from it too. */
+  /** The state of the first parent, copied if another child needs it. */
   #take(parents: readonly string[]): PastHome {
     const [first] = parents.map(id => {
       const known = this.#states.get(id);
@@ -131,4 +130,14 @@ class Replayer {
 
 function rank(path: string): number {
   return path.startsWith('sessions/archive/') ? 0 : 1;
+}
+
+/** The policy, settings and templates as they are on disk. */
+function presentHome(home: string): HomeState {
+  const state = emptyState();
+  for (const path of ['agentdir.yaml', 'allowlist.yaml', ...listFolder(nodeDisk(home), 'templates')]) {
+    const read = readHomeFile(nodeDisk(home), path);
+    if (read && 'text' in read) applyFile(state, path, read.text);
+  }
+  return state;
 }

@@ -2,7 +2,7 @@ import type {Session} from '../../../formats/session/session.ts';
 import type {Call, Message} from '../../../formats/session/session-schema.ts';
 import type {MessageEntry, VersionSource} from './entry.ts';
 
-/** Something that the engine would have done otherwise. `at`: the place of the message among all. */
+/** A step that the engine would have done differently. `at`: index of the message. */
 export interface Oddity {
   at: number | undefined;
   call?: Call;
@@ -17,23 +17,22 @@ export interface VersionStep {
   path: string;
   before: Session | undefined;
   after: Session;
-  /** With those in segments. */
+  /** Includes segments. */
   entries: readonly MessageEntry[];
   messages: readonly Message[];
-  /** So many of the first were there before, in the same segments. */
+  /** Number of leading messages that are shared with the former version. */
   settled: number;
   template: TemplateNow | undefined;
 }
 
-/** What a commit of the daemon's is made of. */
 export interface StepResult {
   entries: MessageEntry[];
   oddities: Oddity[];
-  /** Places of what is new. */
+  /** Indexes of new messages. */
   added: number[];
 }
 
-/** What a session takes over from its template, in all versions that the journal has. */
+/** Template values, in all committed versions. */
 export interface TemplateNow {
   agent_type: ReadonlySet<string | undefined>;
   model: ReadonlySet<string>;

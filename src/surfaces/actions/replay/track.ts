@@ -4,27 +4,26 @@ import type {Message, SessionHeader} from '../../../formats/session/session-sche
 import {copyState, emptyState, type HomeState} from '../verify/home-state.ts';
 import type {MessageEntry, MissingEntry, VersionSource} from './entry.ts';
 
-/** A file of a session as one version has it. */
+/** One version of a session file. */
 export interface Track {
   path: string;
   session: Session;
   text: string;
-  /** Of its own messages. */
   entries: readonly MessageEntry[];
   gone: readonly MissingEntry[];
   versions: number;
   last: VersionSource;
-  /** From how many versions its messages were read. */
+  /** How many versions its messages were read from. */
   read: number;
 }
 
-/** The home as a commit has it, as far as a replay needs it. */
+/** The state of the home at a commit. */
 export interface PastHome {
   home: HomeState;
-  /** As it was before the last change of the policy, the settings or a template, and when that was. */
+  /** The state and time before the last change of policy, settings or templates. */
   former: {home: HomeState; time: string} | undefined;
   tracks: Map<string, Track>;
-  /** Files that were removed, by the id of their session: they may come back under another name. */
+  /** Removed files by session id: they may come back under another name. */
   removed: Map<string, Track>;
 }
 
@@ -32,7 +31,7 @@ export function emptyHome(): PastHome {
   return {home: emptyState(), former: undefined, tracks: new Map(), removed: new Map()};
 }
 
-/** For another commit that goes on from the same. */
+/** Copies the state for another child commit. */
 export function copyHome({home, former, tracks, removed}: PastHome): PastHome {
   return {home: copyState(home), former, tracks: new Map(tracks), removed: new Map(removed)};
 }
@@ -43,7 +42,7 @@ export function sessionIdOf(path: string): string {
   return isSegment(path) ? stem.replace(/\.\d+$/, '') : stem;
 }
 
-/** With the messages that the session has in segments. */
+/** All messages, including segments. */
 export function allEntries(
   {tracks}: PastHome,
   {segments = []}: Partial<SessionHeader>,
@@ -66,12 +65,12 @@ export function allMessages({tracks}: PastHome, {header, messages}: Session): re
   );
 }
 
-/** For each version of a long session: a spread or flatMap of thousands takes ten times as long. */
+/** Uses concat: spread or flatMap take ten times as long for thousands of messages. */
 function joined<T>(lists: readonly (readonly T[])[], last: readonly T[]): T[] {
   return ([] as T[]).concat(...lists, last);
 }
 
-/** How many of the first messages two versions have in the same segments: nothing is done about those. */
+/** The number of leading messages in segments shared by two versions. */
 export function settledIn({tracks}: PastHome, before: Partial<SessionHeader>, after: Partial<SessionHeader>): number {
   let settled = 0;
   for (const [i, path] of (before.segments ?? []).entries()) {

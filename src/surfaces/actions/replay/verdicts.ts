@@ -5,9 +5,9 @@ import {effectOf, verdictOf} from '../verify/verdict-of.ts';
 import type {MessageEntry} from './entry.ts';
 import type {Oddity, StepResult, VersionStep} from './step.ts';
 
-/** What was done about a call, as a version has it that no version before it had. */
+/** What a version newly did about a call. */
 export interface CallDone {
-  /** Place of the answer among all messages. */
+  /** Index of the answer. */
   at: number;
   call: Call;
   agent: string;
@@ -15,7 +15,7 @@ export interface CallDone {
   how: 'ran' | 'asked' | 'refused';
 }
 
-/** Calls that this step asked about, began, or ended without either. */
+/** Calls that this step asked about, started, or ended directly. */
 export function callsDoneIn({entries: before, after, settled}: VersionStep, {entries, added}: StepResult): CallDone[] {
   const former = new Map<MessageEntry['origin'], MessageEntry>(
     before.slice(settled).map(entry => [entry.origin, entry]),
@@ -37,25 +37,25 @@ export function callsDoneIn({entries: before, after, settled}: VersionStep, {ent
 }
 
 function howBegun({started, approval}: Call): CallDone['how'] | undefined {
-  // Once a person has decided it is for `verify` to say whether they did.
+  // Decisions of people are the subject of `verify`.
   if (started !== undefined) return approval === undefined ? 'ran' : undefined;
   return approval === undefined ? undefined : 'asked';
 }
 
-/** What only reads is not marked; what is refused is told at once. */
+/** Reading calls have no mark; refused calls have a result at once. */
 function howEnded(
   {approval, started, function: {name}}: Call,
   result: string | undefined,
 ): CallDone['how'] | undefined {
   if (result === undefined || approval !== undefined || started !== undefined) return undefined;
   const failed = failureOf(result);
-  // Tools deny paths, and a missing sandbox commands, whatever the policy says.
+  // Denials by tools or for lack of a sandbox do not depend on the policy.
   if (failed?.code === 'DENIED')
     return /^\w+ is denied: (?!agentdir\.yaml has sandbox)/.test(failed.error ?? '') ? 'refused' : undefined;
   return !failed && effectOf(name) === 'read' ? 'ran' : undefined;
 }
 
-/** Undefined: it succeeded. */
+/** Undefined on success. */
 function failureOf(result: string): {code?: string; error?: string} | undefined {
   try {
     const value = JSON.parse(result) as {success?: unknown; code?: string; error?: string};
@@ -67,7 +67,7 @@ function failureOf(result: string): {code?: string; error?: string} | undefined 
 
 const HOW = {ran: 'ran without asking', asked: 'a person was asked', refused: 'denied'} as const;
 
-/** Whether a policy would have had it done so. What only the machine could tell, such as its sandbox, is left out. */
+/** Compares what was done with the policy, ignoring facts that only the machine knew. */
 export function verdictOddity({at, call, agent, tainted, how}: CallDone, home: HomeState): Oddity | undefined {
   const template = templateOf(home, agent);
   if (!template) return undefined;
@@ -89,7 +89,7 @@ export function verdictOddity({at, call, agent, tainted, how}: CallDone, home: H
   return undefined;
 }
 
-/** Whether another policy says otherwise of a call, whatever was done. */
+/** Compares two policies on one call. */
 export function changedVerdict(done: CallDone, then: HomeState, now: HomeState): Oddity | undefined {
   const {at, call, agent, tainted, how} = done;
   const about = {tool: call.function.name, arguments: call.function.arguments, agent, tainted};
@@ -100,7 +100,7 @@ export function changedVerdict(done: CallDone, then: HomeState, now: HomeState):
     at,
     call,
     field: 'verdict',
-    what: `the policy of now says ${is.verdict}`,
+    what: `the current policy says ${is.verdict}`,
     recorded: `${was.verdict} (${HOW[how]})`,
     replayed,
   };

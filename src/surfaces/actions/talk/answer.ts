@@ -1,30 +1,29 @@
 import type {Message, SessionHeader} from '../../../formats/session/session-schema.ts';
 
-/** How far a session is with the answer to one message of it. */
+/** The progress of the answer to one message. */
 export interface AnswerProgress {
-  /** Where the message stands; -1: in a segment. */
+  /** Index of the message; -1 in a segment. */
   at: number;
-  /** What the agent wrote since, oldest first. */
+  /** Replies since, oldest first. */
   replies: readonly Message[];
   over: WaitEnd | undefined;
 }
 
-/** Why nothing more is to be waited for. */
+/** Why waiting ended. */
 export type WaitEnd = 'answered' | 'waiting' | 'paused' | 'error' | 'unanswered' | 'removed';
 
-/** The message that is to be answered, and how many segments the session had then. */
 export interface AskedMessage {
   message: Message;
   segments: number;
 }
 
 /**
- * Read it off the session alone: a reply without calls after the message ends it, once the session rests or goes on with
- * another message. What stands before the message answers something else.
+ * Computed from the session alone: a reply without calls ends the answer, once the session rests or continues with
+ * another message.
  */
 export function progressOf(header: SessionHeader, messages: readonly Message[], asked: AskedMessage): AnswerProgress {
   const at = messages.findLastIndex(message => isSame(message, asked.message));
-  // Older messages are moved into segments: then all that are left came after it.
+  // If the message moved to a segment, all remaining messages came after it.
   if (at === -1 && (header.segments?.length ?? 0) <= asked.segments) return {at, replies: [], over: 'removed'};
   const after = messages.slice(at + 1);
   const final = after.findIndex((message, i) => isFinal(message) && !goesOn(message, after[i + 1]));
@@ -42,12 +41,12 @@ function isFinal({role, tool_calls}: Message): boolean {
   return role === 'assistant' && !tool_calls?.length;
 }
 
-/** After one that was cut off comes the rest of it, or the system that asks for it. */
+/** Whether the next message continues an answer that was cut off. */
 function goesOn({cut}: Message, next: Message | undefined): boolean {
   return next?.role === 'assistant' || (cut === true && next?.role === 'user' && next.from === 'system');
 }
 
-/** The answer: the last reply, with those before it that were cut off and gone on with. */
+/** The last reply, joined with the parts before it that were cut off. */
 export function answerText(replies: readonly Message[]): string {
   let from = replies.length - 1;
   while (from > 0 && replies[from - 1]?.cut === true && isFinal(replies[from - 1] as Message)) from--;
@@ -68,7 +67,7 @@ export interface AnswerUsage {
   cost_usd?: number;
 }
 
-/** What all of it took; null where no model said. */
+/** Total usage; null if unknown. */
 export function usageOf(replies: readonly Message[]): AnswerUsage | null {
   const told = replies.flatMap(({usage}) => (usage ? [usage] : []));
   if (told.length === 0) return null;

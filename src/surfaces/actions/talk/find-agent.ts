@@ -7,7 +7,7 @@ import {listFolder, readHomeFile} from '../../../home/read.ts';
 import {fileError} from './file-error.ts';
 import {oneOf} from './one-of.ts';
 
-/** The name of the agent that is meant; without one, that of `default_agent`, or of the only one there is. */
+/** Resolves an agent; default: `default_agent`, or the only agent. */
 export function agentName(home: string, wanted: string | undefined): string {
   const names = [...new Set(templates(home).map(stemOf))];
   if (wanted !== undefined) return oneOf('agent', wanted, names, listOf(names));
@@ -17,21 +17,21 @@ export function agentName(home: string, wanted: string | undefined): string {
   const name = settings?.value?.default_agent ?? (names.length === 1 ? names[0] : undefined);
   if (name === undefined)
     throw new UserError(
-      'no agent is named, and agentdir.yaml has no default_agent',
+      'no agent given, and agentdir.yaml has no default_agent',
       exit.usage,
       `name one: --to ${names[0] ?? 'AGENT'}`,
     );
-  return oneOf('agent', name, names, 'mend default_agent in agentdir.yaml, or name another: --to AGENT');
+  return oneOf('agent', name, names, 'fix default_agent in agentdir.yaml, or name another: --to AGENT');
 }
 
-/** At most so many in a message. */
+/** How many names a message lists. */
 const LISTED = 8;
 
 function listOf(names: readonly string[]): string {
-  return names.length > 0 && names.length <= LISTED ? `there are ${names.join(', ')}` : 'see the list: agentdir agent';
+  return names.length > 0 && names.length <= LISTED ? `there are ${names.join(', ')}` : 'see agentdir agent';
 }
 
-/** In the order of their paths: of two with one name the first counts, as for the daemon. */
+/** Sorted by path: of two with one name the first counts. */
 export function templates(home: string): string[] {
   return listFolder(nodeDisk(home), 'templates').sort();
 }

@@ -16,14 +16,14 @@ export interface FoundSession extends SessionFile {
   bytes: Buffer;
 }
 
-/** By its id, or any part of it that no other session has. */
+/** By any unique part of its id. */
 export function sessionFile(home: string, wanted: string): SessionFile {
   const sessions = listSessions(home);
   const id = oneOf(
     'session',
     wanted,
     sessions.map(session => session.id),
-    'see the list: agentdir list',
+    'see agentdir list',
   );
   const [first, second] = sessions.filter(session => session.id === id);
   if (first && second)
@@ -31,7 +31,7 @@ export function sessionFile(home: string, wanted: string): SessionFile {
   return first as SessionFile;
 }
 
-/** Undefined: there is no such file any more. Throws if it has errors: such a file is not acted on. */
+/** Undefined if the file is gone. Throws if it has errors. */
 export function readSession(home: string, {id, path}: SessionFile, previous?: Session): FoundSession | undefined {
   const read = readHomeFile(nodeDisk(home), path);
   if (!read) return undefined;
@@ -42,11 +42,11 @@ export function readSession(home: string, {id, path}: SessionFile, previous?: Se
   return {id, path, session, header: session.header, bytes: read.bytes};
 }
 
-/** The agent's session with `shared: true`; one that is completed is over. Of several the first in order of paths. */
+/** The agent's first session with `shared: true` that is not completed. */
 export function findSharedSession(home: string, agent: string): SessionFile | undefined {
   const own = `sessions/${agent}/`;
   const sessions = listSessions(home);
-  // It lies in the agent's folder nearly always: those are looked at first.
+  // Look in the agent's folder first.
   for (const inOwn of [true, false])
     for (const file of sessions) if (file.path.startsWith(own) === inOwn && isShared(home, file, agent)) return file;
   return undefined;
@@ -58,7 +58,7 @@ function isShared(home: string, file: SessionFile, agent: string): boolean {
   const read = readHomeFile(nodeDisk(home), file.path);
   const header = read && 'text' in read ? parseSession(read.text).header : undefined;
   if (header) return header.agent_id === agent && header.shared === true && header.status !== 'completed';
-  // It has errors. A second one must not be made beside it: whoever would write to it is told.
+  // A shared session with errors counts, so that no second one is created.
   return /^shared:[ \t]*true\b/m.test(head) && new RegExp(`^agent_id:[ \\t]*["']?${quoted(agent)}\\b`, 'm').test(head);
 }
 

@@ -11,13 +11,13 @@ export interface NewSession {
   home: string;
   agent: Agent;
   shared: boolean;
-  /** The first one; without it the file is made ready for an editor. */
+  /** The first message; without one, the file is prepared for an editor. */
   message?: Message;
   /** ISO time. */
   now: string;
 }
 
-/** A new session file, complete as the daemon would make it. */
+/** Creates a complete session file. */
 export async function makeSession({home, agent, shared, message, now}: NewSession): Promise<SessionFile> {
   const {name, template} = agent;
   const {id, path} = newPlace(name);
@@ -37,7 +37,6 @@ export async function makeSession({home, agent, shared, message, now}: NewSessio
   return {id, path};
 }
 
-/** Where a new session of an agent goes. */
 export function newPlace(agent: string): SessionFile {
   const id = `${agent.slice(0, 100)}-${random()}`;
   return {id, path: `sessions/${agent}/${id}.session.yaml`};
@@ -49,7 +48,7 @@ export async function saveNew(home: string, path: string, text: string): Promise
   if ('changed' in result) throw new UserError(`${path} is there already`);
 }
 
-/** For a person with an editor, who adds the first message below. */
+/** A session text to which an editor can append. */
 const EXAMPLE = `# A message:
 #  - role: user
 #    content: What is to be done?

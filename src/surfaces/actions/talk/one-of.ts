@@ -1,10 +1,10 @@
 import {nearest} from '../../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../../formats/common/errors.ts';
 
-/** At most so many in a message. */
+/** How many names a message lists. */
 const LISTED = 8;
 
-/** The one that is meant: by its whole name, else by any part of one that no other has. `what`: "session", "agent". */
+/** Resolves a full name or a unique part. `what`: "session", "agent". */
 export function oneOf(what: string, wanted: string, known: readonly string[], otherwise: string): string {
   const name = wanted.replace(/^@/, '');
   if (known.includes(name)) return name;
@@ -14,9 +14,9 @@ export function oneOf(what: string, wanted: string, known: readonly string[], ot
   if (only !== undefined) {
     const more = found.length > LISTED ? `, and ${found.length - LISTED} more` : '';
     throw new UserError(
-      `"${wanted}" may be any of: ${found.slice(0, LISTED).join(', ')}${more}`,
+      `"${wanted}" is ambiguous: ${found.slice(0, LISTED).join(', ')}${more}`,
       exit.usage,
-      'write more of it',
+      'use more of the id',
     );
   }
   const near = nearest(name, known);

@@ -12,12 +12,10 @@ export interface Agent {
   template: TemplateValue;
 }
 
-/** All that its template says. */
 export function agentNamed(home: string, name: string): Agent {
   const path = templates(home).find(path => stemOf(path) === name);
   const read = path === undefined ? undefined : readHomeFile(nodeDisk(home), path);
-  if (path === undefined || !read)
-    throw new UserError(`no agent "${name}"`, exit.usage, 'see the list: agentdir agent');
+  if (path === undefined || !read) throw new UserError(`no agent "${name}"`, exit.usage, 'see agentdir agent');
   if (!('text' in read)) throw fileError(path, [read.problem]);
   const file = path.endsWith('.md') ? parseMarkdownTemplate(read.text, name) : parseTemplate(read.text, name);
   if (!file.value) throw fileError(path, file.problems);

@@ -3,13 +3,13 @@ import {readHomeFile} from '../../../home/read.ts';
 import {makeRedactor} from '../../../policy/redact/redact.ts';
 import {secretsOf} from '../../../policy/redact/secret-names.ts';
 
-/** What was replaced in a message before it was written. */
+/** Redacted credentials of a message. */
 export interface ReplacedSecret {
   what: string;
   count: number;
 }
 
-/** A message without credentials: those that look like one, and those of this process's environment. */
+/** Redacts credentials, also values of this process's environment. */
 export function redactMessage(home: string, content: string): {content: string; replaced: ReplacedSecret[]} {
   const counts = new Map<string, number>();
   const redactor = makeRedactor(secretsOf(keyVariables(home), process.env));

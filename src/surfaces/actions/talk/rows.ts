@@ -11,19 +11,18 @@ import {listSessions, type SessionFile, sessionHead} from '../../../home/session
 export interface SessionRow {
   id: string;
   agent: string | null;
-  /** `new`: the daemon has not seen it yet. `wrong`: the file has errors, and is not acted on. */
+  /** `new`: not seen by the daemon yet. `wrong`: the file has errors. */
   status: SessionStatus | 'new' | 'wrong';
   messages: number;
   updated: string | null;
   shared: boolean;
   file: string;
-  /** How the last message begins. */
+  /** The beginning of the last message. */
   last: string | null;
 }
 
 const BEGINNING = 200;
 
-/** The sessions of an agent, or all; the latest first. */
 export function sessionRows(home: string, agent: string | undefined): SessionRow[] {
   return listSessions(home)
     .filter(({path}) => agent === undefined || sessionHead(home, path)?.includes(agent))
@@ -32,7 +31,6 @@ export function sessionRows(home: string, agent: string | undefined): SessionRow
     .sort((a, b) => compare(b.updated ?? '', a.updated ?? '') || compare(a.id, b.id));
 }
 
-/** By code units: all times are written alike. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
@@ -70,7 +68,6 @@ export interface AgentRow {
   description: string | null;
   /** The template has errors: the agent does not run. */
   error: boolean;
-  /** How many by status. */
   sessions: Record<string, number>;
 }
 

@@ -13,22 +13,21 @@ import {makeSession} from './make-session.ts';
 export interface MessageToSend {
   home: string;
   content: string;
-  /** A session, by any unique part of its id; else the agent's. */
+  /** Any unique part of a session id; default: the agent's shared session. */
   session: string | undefined;
   agent: string | undefined;
 }
 
 export interface SentMessage extends SessionFile {
   message: Message;
-  /** The status the session has now. */
   status: SessionStatus;
-  /** Older parts of the session, in files of their own. */
+  /** Segments of the session. */
   segments: number;
 }
 
 const TRY_MS = 10_000;
 
-/** Put a message into a session as a person would with an editor, after all that are there. */
+/** Appends a message to a session. */
 export async function writeMessage({home, content, session, agent}: MessageToSend): Promise<SentMessage> {
   if (session !== undefined) {
     const file = sessionFile(home, session);
@@ -36,13 +35,13 @@ export async function writeMessage({home, content, session, agent}: MessageToSen
     return append(home, file, content);
   }
   const name = agentName(home, agent);
-  // Two that find no session must not make two.
+  // A lock, so that two commands do not create two sessions.
   const lock = await waitForLock(nodeDisk(home), `.agentdir/locks/shared-${name}`, TRY_MS);
   if ('heldBy' in lock) throw new UserError(`process ${lock.heldBy.pid} is making a session of ${name}`);
   try {
     const shared = findSharedSession(home, name);
     if (shared) return await append(home, shared, content);
-    // Whatever reads templates is loaded when a session is made, not for each message.
+    // Load the template reader only for a new session.
     const found = (await import('./read-agent.ts')).agentNamed(home, name);
     const now = new Date().toISOString();
     const message = personal(content, now);
@@ -60,32 +59,31 @@ function personal(content: string, now: string): Message {
 function refuseOther(home: string, file: SessionFile, agent: string): void {
   const found = readSession(home, file)?.header.agent_id;
   if (found !== undefined && found !== agent)
-    throw new UserError(`${file.id} is a session of ${found}, not of ${agent}`, exit.usage, 'leave --to out');
+    throw new UserError(`${file.id} is a session of ${found}, not of ${agent}`, exit.usage, 'omit --to');
 }
 
-/** After all that is there. */
 function append(home: string, file: SessionFile, content: string): Promise<SentMessage> {
   const {id, path} = file;
   return editFile(home, path, () => {
     const found = readSession(home, file);
-    if (!found) throw new UserError(`${path} is gone`, exit.failed, 'see what there is: agentdir list');
+    if (!found) throw new UserError(`${path} is gone`, exit.failed, 'see agentdir list');
     const {header} = found;
     if (header.status === 'completed')
       throw new UserError(
-        `${id} is completed: nothing is added to it`,
+        `${id} is completed: it takes no more messages`,
         exit.failed,
-        `set "status: active" in ${path} to go on with it, or begin another: agentdir new ${header.agent_id}`,
+        `set "status: active" in ${path} to continue it, or start another: agentdir new ${header.agent_id}`,
       );
     const now = new Date().toISOString();
     const message = personal(content, now);
     const status = header.status === 'paused' || header.status === 'waiting' ? header.status : 'active';
     let next = appendMessage(found.session, message);
     if (header.status !== status) next = setSessionField(next, 'status', status);
-    // What stopped it is over as soon as it is asked to go on.
+    // A new message clears the error.
     if (status === 'active' && header.error !== undefined) next = setSessionField(next, 'error', undefined);
     return {
       expected: found.bytes,
-      // `updated` stays: it names the version that this was made from.
+      // Keep `updated`: it identifies the version that was edited.
       text: sessionText(next),
       saved: () => ({
         id,

@@ -15,9 +15,9 @@ import {repeatUntilKept} from './repeat-until-kept.ts';
 import {isJustWritten, retryWhileSaving} from './retry-while-saving.ts';
 
 export interface Addition {
-  /** The file it goes to; without one, that of its parent, else tasks/todo.task.md. */
+  /** Target file (default: the parent's, else tasks/todo.task.md). */
   file: string | undefined;
-  /** It is nested under it; from another file it names it. */
+  /** The parent: the task is nested under it, or names it from another file. */
   parent: FoundTask | undefined;
   id: string;
   task: NewTask;
@@ -25,7 +25,6 @@ export interface Addition {
 
 const DEFAULT_FILE = 'tasks/todo.task.md';
 
-/** Where it is now, and the text of that file. */
 export async function addTo(
   home: string,
   {file: given, parent, id, task}: Addition,
@@ -41,7 +40,7 @@ export async function addTo(
     const read = readTasks(home, path);
     const before = read?.file ?? parseTasks('');
     if (read && before.text.trim() === '' && isJustWritten(home, [path]))
-      throw new UserError(`${path} is empty, and was just written`, exit.failed, 'try again when it is saved');
+      throw new UserError(`${path} is empty and was just written`, exit.failed, 'try again in a moment');
     if (before.tasks.some(one => fieldOf(one, 'id') === id))
       return {expected: read?.bytes, text: before.text, saved: () => before.text};
     const under = nested === undefined ? undefined : taskOf(before, path, nested);
@@ -61,21 +60,20 @@ export async function addTo(
   return {path, text};
 }
 
-/** The path of a file that tasks may be added to. */
 function taskPath(name: string): string {
   const path = taskPathOf(name);
   if (path === undefined)
     throw new UserError(`"${name}" is not the name of a task file`, exit.usage, 'as in: --file redis');
   if (isQueue(path))
     throw new UserError(
-      `${path} is the approval queue: no task is added to it`,
+      `${path} is the approval queue, not a task file`,
       exit.usage,
-      'what waits there is decided with agentdir approve; for a task name another file',
+      'name another file; to decide requests, use agentdir approve',
     );
   return path;
 }
 
-/** An edit that adds anything else, or changes what other lines say, is not made. */
+/** Refuses an edit that would change how other lines are read. */
 function refuseUnlessAdded(
   before: TaskFile,
   after: TaskFile,
@@ -92,5 +90,5 @@ function refuseUnlessAdded(
     !hasErrors(after.problems)
   )
     return;
-  throw new UserError(`${path} leaves no place for another task`, exit.badFile, 'add it in an editor');
+  throw new UserError(`${path} has no room for another task`, exit.badFile, 'add it in an editor');
 }

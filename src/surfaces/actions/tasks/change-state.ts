@@ -8,7 +8,7 @@ export interface TaskStateChange {
   result: string | undefined;
 }
 
-/** The box, and what was said about it. Times are filled in by the daemon, as for anybody who ticks a box. */
+/** The daemon fills in the times. */
 export function stateEdit(task: Task, {state, note, result}: TaskStateChange): PersonTaskEdit {
   const fields = {
     ...(result === undefined ? {} : {result}),
@@ -22,15 +22,15 @@ export function stateEdit(task: Task, {state, note, result}: TaskStateChange): P
 }
 
 /**
- * So that it is delivered again: `assigned:` alone would say that it has been. Where it was begun the daemon sees that it
- * was set back, and removes all three times.
+ * Removes a lone `assigned:`, so that the task is delivered again. For a started task the daemon resets all three times
+ * itself.
  */
 export function undelivered(task: Task): Readonly<Record<string, string | undefined>> {
   const has = (key: string) => fieldOf(task, key) !== undefined;
   return has('assigned') && !has('started') && !has('completed') ? {assigned: undefined} : {};
 }
 
-/** As of now: made once for an edit, however often that is tried. */
+/** Created once per edit, even if the edit is retried. */
 export function personalNote(text: string): NewNote {
   return {time: new Date().toISOString(), who: 'human', text};
 }

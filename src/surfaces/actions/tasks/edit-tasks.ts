@@ -13,17 +13,16 @@ import {readTasks, taskOf} from './read-tasks.ts';
 import {repeatUntilKept, taskFingerprint} from './repeat-until-kept.ts';
 import {retryWhileSaving} from './retry-while-saving.ts';
 
-/** What a person does to a task with an editor. A note that is there already is not written again. */
+/** An edit of a task. An existing note is not repeated. */
 export interface PersonTaskEdit extends TaskChange {
-  /** Who is to do it. */
   names?: readonly string[];
 }
 
 type EditOf = (task: Task) => PersonTaskEdit;
 
 /**
- * Edit these tasks as they are when they are written, whoever else writes meanwhile: all of a file or none, and nothing at
- * all if one of them cannot be. The new texts by path. `editOf` may be called any number of times.
+ * Edits tasks despite concurrent writes: all tasks of a file or none, and nothing at all if one cannot be edited.
+ * Returns new texts by path. `editOf` may be called any number of times.
  */
 export async function editTasks(
   home: string,
@@ -56,7 +55,7 @@ async function saveEdit(home: string, path: string, edit: () => Promise<Edited>)
     try {
       ({text, isIn} = await editFile(home, path, edit));
     } catch (error) {
-      // It was made once. Whoever took the task away, or broke the file, did so after that.
+      // The edit was made; the task or file was broken later.
       if (!(error instanceof UserError)) throw error;
     }
   };
@@ -66,11 +65,10 @@ async function saveEdit(home: string, path: string, edit: () => Promise<Edited>)
 
 function editedText(home: string, path: string, ids: readonly string[], editOf: EditOf) {
   const read = readTasks(home, path);
-  if (!read) throw new UserError(`${path} is gone`, exit.failed, 'see what there is: agentdir tasks');
+  if (!read) throw new UserError(`${path} is gone`, exit.failed, 'see agentdir tasks');
   let {file} = read;
   for (const id of ids) file = editOne(file, path, id, editOf(taskOf(file, path, id)));
   const {text} = file;
-  /** Whether all of it is in a later text. */
   const isIn = (later: TaskFile) =>
     ids.every(id => {
       const old = taskOf(read.file, path, id);
@@ -94,11 +92,11 @@ function editOne(file: TaskFile, path: string, id: string, {names, ...change}: P
   return after;
 }
 
-/** An edit that would say anything else is not made. */
+/** Refuses an edit that would say anything else. */
 function refuseUnlessSaid(file: TaskFile, path: string, id: string, {box, fields = {}}: TaskChange): void {
   const [task, second] = file.tasks.filter(one => fieldOf(one, 'id') === id);
   const said = Object.entries(fields).every(([key, value]) => task && fieldOf(task, key) === value);
   if (task && !second && said && (box === undefined || task.state === stateOfBox[box]) && !hasErrors(file.problems))
     return;
-  throw new UserError(`the lines of ${id} leave no place for this`, exit.badFile, `write it in an editor: ${path}`);
+  throw new UserError(`the lines of ${id} have no room for this`, exit.badFile, `write it in an editor: ${path}`);
 }

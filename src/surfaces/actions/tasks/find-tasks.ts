@@ -13,9 +13,9 @@ export interface FoundTask {
   task: Task;
 }
 
-const OTHERWISE = 'see what there is: agentdir tasks';
+const OTHERWISE = 'see agentdir tasks';
 
-/** Those that are meant, each by any part of an id that no other task has; each once, in the order they are named. */
+/** Resolves unique parts of ids, without duplicates, in the given order. */
 export function findTasks(home: string, wanted: readonly string[]): Promise<FoundTask[]> {
   return retryWhileSaving(home, () => (wanted.length === 0 ? [] : findIn(readTaskHome(home), wanted)));
 }
@@ -47,7 +47,7 @@ function placeOf({path, task}: FoundTask): string {
   return `${path}:${task.line}`;
 }
 
-/** What is no id of a task may be something else, and then it is said what. */
+/** Explains what an unknown id is instead: a request, or a title. */
 function refuseOther({files, approvals, unread}: TaskHome, part: string): void {
   const request = part === '' ? undefined : approvals.find(id => id.includes(part));
   if (request !== undefined)

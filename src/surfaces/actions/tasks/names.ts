@@ -6,7 +6,7 @@ import {nodeDisk} from '../../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../../home/read.ts';
 import {oneOf} from '../talk/one-of.ts';
 
-/** Whom one can address in this home. Templates are not read for it; workflows are, when one of theirs may be meant. */
+/** Names of this home. Reads workflows only when needed, and no templates. */
 export function addressableNames(home: string): Names {
   const agents = new Set(listFolder(nodeDisk(home), 'templates').map(stemOf));
   let members: ReadonlySet<string> | undefined;
@@ -25,13 +25,13 @@ function membersOf(home: string, path: string): string[] {
   return read && 'text' in read ? Object.keys(parseWorkflow(read.text).value?.agents ?? {}) : [];
 }
 
-/** Who is meant: the whole name of anybody a task may be for, or a part that only one agent of this home has. */
+/** Resolves a full name, or a unique part of an agent's name. */
 export function assigneeNamed(wanted: string, names: Names): string {
   const name = wanted.replace(/^@/, '');
   return isKnownName(name, names) ? name : oneOf('agent', name, [...names.agents(), 'human'], agentHint(name, names));
 }
 
-/** `new:TEMPLATE` of a template that is there, or `new:provider/model`. */
+/** Resolves `new:TEMPLATE` or `new:provider/model`. */
 export function newAgentNamed(wanted: string, names: Names): string {
   const [, what = ''] = /^new:(\S+)$/.exec(wanted) ?? [];
   if (/^[^/]+\/.+$/.test(what)) return wanted;

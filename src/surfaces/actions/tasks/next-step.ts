@@ -2,31 +2,31 @@ import {assigneeOfRow, type Others, type TaskRow} from '../../../check/rows.ts';
 import {isForNobody, whyNot} from '../../../check/why-not.ts';
 import type {TaskRows} from './task-rows.ts';
 
-/** What comes of a task as it is now, in words; none: nothing does. */
+/** Describes what happens next to a task. */
 export function nextSteps(row: TaskRow, {rows, othersOf}: TaskRows): string[] {
   const others = othersOf(row);
-  if (others.broken) return [`${row.file} has errors, and nothing in it is acted on: agentdir check`];
+  if (others.broken) return [`${row.file} has errors, so its tasks are not processed: agentdir check`];
   if (row.state === 'pending') return [pending(row, others)];
   const waiting =
     row.id === null ? [] : rows.filter(other => other.state === 'pending' && dependsOnTask(other, row.id));
   const ids = waiting.map(({id, title}) => id ?? `"${title}"`).join(', ');
   switch (row.state) {
     case 'in_progress':
-      return row.assignee === null || row.assigned ? [] : ['it is not delivered to anybody while it is in progress'];
+      return row.assignee === null || row.assigned ? [] : ['it is not delivered while it is in progress'];
     case 'completed':
       return [
         ...waiting.filter(({ready, assigned}) => ready && !assigned).map(other => delivery(other, nameOf(other))),
-        ...(isAgentName(row.created_by) ? [`${row.created_by} is told`] : []),
+        ...(isAgentName(row.created_by) ? [`${row.created_by} is informed`] : []),
       ];
     case 'blocked':
       return ids === '' ? [] : [`${ids} ${waiting.length === 1 ? 'waits' : 'wait'} for it`];
     case 'skipped':
-      return ids === '' ? [] : [`${ids} would wait for it for ever: take it out of depends_on there`];
+      return ids === '' ? [] : [`${ids} would wait forever: remove it from their depends_on`];
   }
 }
 
 function pending(row: TaskRow, others: Others): string {
-  if (isForNobody(row)) return `it is for nobody yet: agentdir task assign ${nameOf(row)} AGENT`;
+  if (isForNobody(row)) return `it has no assignee: agentdir task assign ${nameOf(row)} AGENT`;
   if (row.ready) return row.assigned ? `${receiver(row)} has it` : delivery(row, 'it');
   const why = whyNot(row, others, undefined);
   return /^(?:waits|needs) /.test(why) ? `it ${why}` : why;
@@ -42,7 +42,6 @@ function receiver(row: TaskRow): string {
   return `${spawn ? 'a new ' : ''}${name ?? model ?? 'nobody'}`;
 }
 
-/** Whether it names that task as one to wait for. */
 export function dependsOnTask(row: TaskRow, id: string | null): boolean {
   return id !== null && (row.depends_on ?? '').split(' ').includes(id);
 }

@@ -6,7 +6,7 @@ import {nodeDisk} from '../../../home/disk/disk.ts';
 import {readHomeFile} from '../../../home/read.ts';
 import {fileError} from '../talk/file-error.ts';
 
-/** Undefined: there is none. Throws if it has errors: such a file is not acted on. */
+/** Undefined if there is no such file. Throws if it has errors. */
 export function readTasks(home: string, path: string): {file: TaskFile; bytes: Buffer} | undefined {
   const read = readHomeFile(nodeDisk(home), path);
   if (!read) return undefined;
@@ -16,9 +16,8 @@ export function readTasks(home: string, path: string): {file: TaskFile; bytes: B
   return {file, bytes: read.bytes};
 }
 
-/** The task with this id as the file has it now. */
 export function taskOf(file: TaskFile, path: string, id: string): Task {
   const task = file.tasks.find(one => fieldOf(one, 'id') === id);
-  if (!task) throw new UserError(`${id} is no longer in ${path}`, exit.failed, 'where it went: agentdir tasks');
+  if (!task) throw new UserError(`${id} is no longer in ${path}`, exit.failed, 'see agentdir tasks');
   return task;
 }

@@ -1,13 +1,10 @@
 import {fieldOf, type Task} from '../../../formats/task/task.ts';
 
-/** A daemon that runs has read what was saved by then, and from then on merges whatever is saved from older texts. */
+/** By then a running daemon has read the save and merges stale saves. */
 const MOMENT_MS = 100;
 const TRIES = 5;
 
-/**
- * Somebody who read a file before an edit and saves it right after takes the edit away, and nobody else has seen it yet: so
- * it is looked at once more, and made again if it is gone.
- */
+/** Checks the edit again after a moment and repeats it if a stale save of an editor has overwritten it. */
 export async function repeatUntilKept(isKept: () => boolean, again: () => Promise<unknown>): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
     await new Promise(resolve => setTimeout(resolve, MOMENT_MS));
@@ -16,7 +13,7 @@ export async function repeatUntilKept(isKept: () => boolean, again: () => Promis
   }
 }
 
-/** All of a task that others go on with: as long as that is as it was before an edit, the edit is not there. */
+/** The fields that show whether the edit is still there. */
 export function taskFingerprint(task: Task): string {
   const fields = ['assigned', 'started', 'completed', 'result', 'assign'].map(key => fieldOf(task, key) ?? null);
   return JSON.stringify([task.state, task.names, fields]);

@@ -5,14 +5,11 @@ import {nodeDisk} from '../../../home/disk/disk.ts';
 import {listFolder} from '../../../home/read.ts';
 
 const LOOK_MS = 30;
-/** No editor takes longer to save. */
+/** The longest time an editor takes to save. */
 const PATIENCE_MS = 2_000;
 const FRESH_MS = 1_000;
 
-/**
- * A file that somebody is just saving may be empty, cut off or gone. What is refused for what it then says is looked at
- * again, as long as task files have only just been written.
- */
+/** Retries while task files were just written: a file that is being saved may be empty, truncated or missing. */
 export async function retryWhileSaving<T>(home: string, look: () => T): Promise<T> {
   for (const end = performance.now() + PATIENCE_MS; ; ) {
     try {
@@ -24,7 +21,7 @@ export async function retryWhileSaving<T>(home: string, look: () => T): Promise<
   }
 }
 
-/** Whether one of these, or without any a task file or their folder, was written within the last second. */
+/** Whether one of the paths was written within the last second. */
 export function isJustWritten(
   home: string,
   paths: readonly string[] = ['tasks', ...listFolder(nodeDisk(home), 'tasks')],

@@ -3,16 +3,14 @@ import {dependsOnTask, nextSteps} from './next-step.ts';
 import {readTaskHome, type TaskHome} from './task-home.ts';
 import {rowsOf} from './task-rows.ts';
 
-/** How a task stands among the others. */
 export interface TaskStanding {
   row: TaskRow;
-  /** What comes of it, in words. */
+  /** What happens next. */
   next: string[];
   /** Open tasks that depend on it. */
   neededBy: string[];
 }
 
-/** Of those that are there. */
 export function standings(tasks: TaskHome, ids: readonly string[]): TaskStanding[] {
   const all = rowsOf(tasks);
   return ids.flatMap(id => {

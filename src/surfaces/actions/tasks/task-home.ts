@@ -13,18 +13,18 @@ interface TasksAt {
   file: TaskFile;
 }
 
-/** The task files of a home: all that a command about tasks must read, and no sessions. */
+/** The task files of a home. */
 export interface TaskHome {
   home: string;
-  /** In the order of their paths, those with errors too. */
+  /** Sorted by path; includes files with errors. */
   files: readonly TasksAt[];
-  /** Ids of requests in the approval queue: those are no tasks. */
+  /** Ids in the approval queue, which are not tasks. */
   approvals: readonly string[];
-  /** Why others could not be read. */
+  /** Problems of unreadable files. */
   unread: readonly Problem[];
 }
 
-/** As it is on disk; `written`: texts that were just saved, by path. */
+/** Reads from disk; `written` overrides texts that were just saved. */
 export function readTaskHome(home: string, written: ReadonlyMap<string, string> = new Map()): TaskHome {
   const files: TasksAt[] = [];
   const approvals: string[] = [];

@@ -11,16 +11,15 @@ import type {TaskHome} from './task-home.ts';
 
 export interface TaskRows {
   rows: TaskRow[];
-  /** What a task waits for is seen in these. */
   othersOf: (row: TaskRow) => Others;
 }
 
-/** The tasks of all files as rows, as `agentdir tasks --json` has them. */
+/** All tasks, as rows of `agentdir tasks --json`. */
 export function rowsOf({home, files, unread}: TaskHome): TaskRows {
   const index = new HomeIndex();
   for (const file of files) index.set(file.path, factsFrom(file));
   for (const problem of unread) index.set(problem.file, unreadFacts(problem.file, [problem]));
-  // Of a template it counts only that it is there.
+  // Only the existence of a template matters.
   for (const path of listFolder(nodeDisk(home), 'templates'))
     index.set(path, {...unreadFacts(path, []), defines: [`agent/${stemOf(path)}`]});
   for (const path of listFolder(nodeDisk(home), 'workflows')) {

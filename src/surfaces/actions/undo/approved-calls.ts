@@ -6,8 +6,8 @@ import {nodeDisk} from '../../../home/disk/disk.ts';
 import {readHomeFile} from '../../../home/read.ts';
 
 /**
- * A call that goes or comes back, and that a person has approved: gone, its yes would still stand, and back again it would run by
- * that yes. Undefined: there is none.
+ * An approved call that the undo would remove or restore: its approval would remain, and a restored call would run by
+ * it.
  */
 export function whyApproved(
   home: string,
@@ -26,7 +26,7 @@ export function whyApproved(
   return (
     call && {
       refused: `its call ${call.id} is approved (${call.approval}), and that would stand`,
-      hint: `take the decision back first; the changes about it: agentdir log ${call.approval}`,
+      hint: `undo the decision first: agentdir log ${call.approval}`,
     }
   );
 }

@@ -11,7 +11,7 @@ import {toolNamed, tools} from '../../../policy/tools.ts';
 import type {UndoEdit} from './plan-file.ts';
 import {workspaceUndo} from './workspace-undo.ts';
 
-/** What an undo cannot take back, and what happens next. */
+/** What an undo cannot undo, and what happens next. */
 export interface UndoConsequences {
   cannot: string[];
   next: string[];
@@ -25,11 +25,10 @@ export async function consequencesOf(home: string, edit: UndoEdit): Promise<Undo
   }
   if (undo?.tasks) tellTasks(undo.tasks, told);
   if (asked.length > 0) tellAsked(asked, now?.toString() ?? '', told);
-  if (kind === 'policy') told.cannot.push('what the policy allowed or refused meanwhile');
-  if (kind === 'memory') told.cannot.push('what agents have read of it meanwhile');
-  if (!bytes && kind === 'session') told.cannot.push('what brought its messages does not bring them again');
-  if (!now && kind === 'session')
-    told.next.push('a daemon goes on with the session as it was; what was started is not run again');
+  if (kind === 'policy') told.cannot.push('calls that the policy allowed or denied meanwhile');
+  if (kind === 'memory') told.cannot.push('what agents have read meanwhile');
+  if (!bytes && kind === 'session') told.cannot.push('its messages are not delivered again');
+  if (!now && kind === 'session') told.next.push('a daemon continues the session; started calls are not run again');
   return told;
 }
 
@@ -42,9 +41,9 @@ async function tellSession(
   const agent = parseSession(result).header?.agent_id ?? '';
   for (const message of removed) cannot.push(...ofMessage(message));
   for (const {approval} of removed.flatMap(({tool_calls = []}) => tool_calls))
-    if (approval !== undefined) next.push(`the request ${approval} is withdrawn: nobody waits for it any more`);
+    if (approval !== undefined) next.push(`the request ${approval} is withdrawn`);
   for (const call of blanked) cannot.push(...(await ofCall(home, agent, call)));
-  if (blanked.length > 0) cannot.push('that the result was recorded: agentdir verify tells that it was changed since');
+  if (blanked.length > 0) cannot.push('the recorded result stays in git: agentdir verify reports the change');
   cannot.push(...stays);
   const [is, would] = [parseSession(now), parseSession(result)];
   if (
@@ -52,10 +51,10 @@ async function tellSession(
     is.messages.length > would.messages.length &&
     answeredAfter(is.messages, removed)
   )
-    cannot.push('what was answered to it stays in the session');
+    cannot.push('answers to it stay in the session');
   const works = !['paused', 'completed', 'error'].includes(would.header?.status ?? '');
   if (works && awaitsAnswer(would.messages) && !awaitsAnswer(is.messages))
-    next.push(`@${agent} will answer again; to keep it from that, write "status: paused" into the session first`);
+    next.push(`@${agent} will answer again; to prevent that, set "status: paused" in the session first`);
 }
 
 function answeredAfter(messages: readonly Message[], removed: readonly Message[]): boolean {
@@ -73,10 +72,10 @@ function ofMessage({delivery, from, usage}: Message): string[] {
   return lines;
 }
 
-/** What a call did in the world. Where it changed files of its workspace, how to take that back. */
+/** The effects of a call, and how to undo its file changes. */
 async function ofCall(home: string, agent: string, call: Call): Promise<string[]> {
   const name = toolNamed(call.function.name);
-  // One that was refused never ran.
+  // A refused call never ran.
   if (name === undefined || tools[name].effect === 'read' || call.started === undefined) return [];
   const lines = [`${callWords(call.function)} was done (call ${call.id})`];
   const files = await workspaceUndo(home, agent, call.id);
@@ -87,19 +86,19 @@ async function ofCall(home: string, agent: string, call: Call): Promise<string[]
 function tellTasks({setBack, reopened, removed, stays}: TasksUndo, {cannot, next}: UndoConsequences): void {
   for (const task of setBack) {
     const who = fieldOf(task, 'assigned') === undefined ? undefined : task.names[0];
-    if (who !== undefined) next.push(`${nameOf(task)} is set back: it is delivered to @${who} again, as another try`);
+    if (who !== undefined) next.push(`${nameOf(task)} is reset: it is delivered to @${who} again`);
   }
   for (const task of [...setBack, ...reopened]) {
     const told = fieldOf(task, 'notified') ?? fieldOf(task, 'created_by');
     if (task.state !== 'in_progress' && told !== undefined)
-      cannot.push(`what others were told: that ${nameOf(task)} is ${task.state}`);
+      cannot.push(`others were informed that ${nameOf(task)} is ${task.state}`);
   }
   for (const task of reopened)
     if (task.names.length > 0)
-      next.push(`@${task.names[0]} is not told that ${nameOf(task)} is open again: agentdir task note, or send`);
+      next.push(`@${task.names[0]} is not informed that ${nameOf(task)} is open again: use agentdir task note or send`);
   for (const task of removed) {
     const by = fieldOf(task, 'created_by');
-    if (by !== undefined) cannot.push(`${by} still believes that ${nameOf(task)} is there`);
+    if (by !== undefined) cannot.push(`${by} was not informed that ${nameOf(task)} is gone`);
   }
   cannot.push(...stays);
 }
@@ -111,10 +110,10 @@ function nameOf(task: Task): string {
 function tellAsked(ids: readonly string[], queue: string, {cannot, next}: UndoConsequences): void {
   for (const item of readApprovalItems(parseTasks(queue)).items) {
     if (item.id === undefined || !ids.includes(item.id)) continue;
-    next.push(`${item.id} waits for a decision again: agentdir approve ${item.id}, or reject`);
+    next.push(`${item.id} is pending again: agentdir approve ${item.id}, or reject`);
     const rule = fieldOf(item.task, 'rule');
     if (rule !== undefined && !rule.startsWith('none'))
       cannot.push(`the rule that it added to allowlist.yaml (${rule}): agentdir undo allowlist.yaml`);
-    if (item.type === 'budget') cannot.push('what was spent beyond the limit meanwhile');
+    if (item.type === 'budget') cannot.push('tokens and cost spent beyond the limit');
   }
 }

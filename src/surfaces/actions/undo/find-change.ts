@@ -4,19 +4,19 @@ import {visibleLine} from '../../../formats/common/visible.ts';
 import {headCommit, history, type JournalChange} from '../../../home/history.ts';
 import {commitsNamed, readChange} from '../../../home/one-change.ts';
 
-/** The change that is meant, and the id by which it was found, if not by its own. */
+/** The wanted change, and the name it was found by, if not by commit id. */
 export interface FoundChange {
   commit: string;
   about: string | undefined;
 }
 
-/** Trailers whose values people know things by. */
+/** Trailers whose values are ids. */
 const KNOWN = new Set(['Session', 'Task', 'Call', 'Approval', 'Delivery']);
 const LISTED = 8;
 
 /**
- * By any unique part of a commit's id from its beginning, or by what it was about: a session, task, call, approval, delivery
- * or file. Of these the last change is meant.
+ * Finds a change by the start of its commit id, or the last change of a session, task, call, approval, delivery or
+ * file.
  */
 export async function findChange(home: string, wanted: string): Promise<FoundChange> {
   if (!(await headCommit(home))) throw new UserError('the journal is empty', exit.failed);
@@ -35,18 +35,18 @@ export async function findChange(home: string, wanted: string): Promise<FoundCha
     ];
     const more = lines.length > LISTED ? `; and ${lines.length - LISTED} more` : '';
     throw new UserError(
-      `"${wanted}" may be any of: ${lines.slice(0, LISTED).join('; ')}${more}`,
+      `"${wanted}" is ambiguous: ${lines.slice(0, LISTED).join('; ')}${more}`,
       exit.usage,
       'name the commit: agentdir undo COMMIT',
     );
   }
-  throw new UserError(`the journal knows nothing of "${wanted}"`, exit.usage, 'see what there is: agentdir log');
+  throw new UserError(`the journal has no change "${wanted}"`, exit.usage, 'see agentdir log');
 }
 
-/** What bears exactly this name, else all that have it in theirs; each with the last change about it. */
+/** Things with exactly this name, else with this part of a name; each with its last change. */
 async function namedSo(home: string, wanted: string): Promise<{name: string; change: JournalChange}[]> {
   const found = new Map<string, JournalChange>();
-  /** A task and a session may bear one name. */
+  /** A task and a session may share a name. */
   const exact = new Map<string, JournalChange>();
   for await (const change of history(home)) {
     for (const [name, what] of namesOf(change)) {
@@ -58,12 +58,12 @@ async function namedSo(home: string, wanted: string): Promise<{name: string; cha
   if (commits.size === 1) return [...exact.values()].slice(0, 1).map(change => ({name: wanted, change}));
   if (commits.size > 1) return [...exact].map(([what, change]) => ({name: `the ${what} ${wanted}`, change}));
   const all = [...found].map(([name, change]) => ({name, change}));
-  // The file of a session, and what was delivered of a task, are the same thing by other names.
+  // The file of a session and the delivery of a task are aliases.
   const plain = all.filter(({name}) => !name.includes('/'));
   return plain.length > 0 ? plain : all;
 }
 
-/** Names of what a change is about, and what that is. */
+/** Names of the things that a change is about, with their kinds. */
 function namesOf({trailers, paths}: JournalChange): [name: string, what: string][] {
   return [
     ...trailers.flatMap(([key, value]): [string, string][] => (KNOWN.has(key) ? [[value, key.toLowerCase()]] : [])),
@@ -77,7 +77,7 @@ function whatOf(path: string): string {
   return kind === 'session' || kind === 'approval' ? kind : 'file';
 }
 
-/** The last changes about a thing, for whoever meant another. */
+/** The last changes of a thing, as alternatives. */
 export async function changesAbout(home: string, name: string, most: number): Promise<string[]> {
   const lines: string[] = [];
   for await (const change of history(home)) {

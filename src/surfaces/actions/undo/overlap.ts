@@ -2,29 +2,29 @@ import {isUtf8} from 'node:buffer';
 import {visibleLine} from '../../../formats/common/visible.ts';
 import {laterVersions, withObjects} from '../../../home/one-change.ts';
 
-/** Where a later change is in the way. */
+/** A later change that overlaps. */
 export interface Overlap {
   path: string;
-  /** In the file as it is now. */
+  /** Line in the current file. */
   line: number;
-  /** Undefined: it is not in the journal yet. */
+  /** Undefined if it is not committed yet. */
   commit: string | undefined;
   author: string | undefined;
   subject: string | undefined;
   why: string;
 }
 
-/** A file, as the change left it and as it is now. */
+/** A file after the change, and now. */
 interface Texts {
   path: string;
   after: string;
   now: string;
 }
 
-/** More are not looked through one by one. */
+/** Limit for checking changes one by one. */
 const MAX_LATER_VERSIONS = 500;
 
-/** The first of the later changes with which the undo does not go together: `inTheWay` says why, if it is that. */
+/** The first later change that conflicts with the undo, according to `inTheWay`. */
 export async function overlapOf(
   home: string,
   commit: string,
@@ -51,7 +51,7 @@ function lineIn(now: string, last: string, text: string): number {
   const [old, own, lines] = [last, text, now].map(each => each.split('\n')) as [string[], string[], string[]];
   let at = 0;
   while (at < own.length && own[at] === old[at]) at++;
-  // Blank lines and the like stand everywhere.
+  // Blank lines are not distinctive.
   const line = own[at] ?? '';
   if (lines[at] === line || line.trim() === '') return Math.min(at + 1, lines.length);
   const found = lines.indexOf(line);

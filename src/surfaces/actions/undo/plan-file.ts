@@ -18,19 +18,19 @@ import {whyApproved} from './approved-calls.ts';
 import {type Overlap, overlapOf} from './overlap.ts';
 import {workspaceUndo} from './workspace-undo.ts';
 
-/** What is to be written so that a change of one file is taken back. */
+/** The edit that undoes the change of one file. */
 export interface UndoEdit {
   path: string;
   kind: Kind;
-  /** What it is made from; undefined: there is no file. */
+  /** The current content; undefined if there is no file. */
   now: Buffer | undefined;
-  /** Undefined: the file goes. */
+  /** Undefined to remove the file. */
   bytes: Buffer | undefined;
-  /** Whether it is to be executable; undefined: as it is. */
+  /** The new executable bit; undefined to keep it. */
   executable: boolean | undefined;
-  /** What of it is told. */
+  /** For the report. */
   undo: Extract<TextUndo, {text: string}> | undefined;
-  /** Requests that wait for a decision again. */
+  /** Requests that become pending again. */
   asked: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export type FilePlan =
   | {edit: UndoEdit}
   | {refused: string; hint?: string | undefined}
   | {overlap: Overlap}
-  /** All of it is gone already. */
+  /** Nothing of the change is left. */
   | {nothing: true};
 
 export interface ChangedVersions {
@@ -49,7 +49,7 @@ export interface ChangedVersions {
   recorded: boolean;
 }
 
-/** Reads the file as it is now: to be called again if it was changed before it could be written. */
+/** Plans from the current file; call again if the file changes before the write. */
 export async function planFile(home: string, commit: string, versions: ChangedVersions): Promise<FilePlan> {
   const {file, before, after, recorded} = versions;
   const {path} = file;
@@ -103,7 +103,7 @@ async function planEdit(
   return {edit: {...plain, bytes: Buffer.from(undo.text), executable, undo}};
 }
 
-/** What may not come of an undo: a file with errors that has none now, or a decision. */
+/** An undo must not create errors in a valid file, or a decision. */
 function whyWrong(path: string, now: string | undefined, text: string): {refused: string; hint?: string} | undefined {
   if (isQueue(path)) {
     const decides = decidesIn(now ?? '', text);
@@ -118,7 +118,7 @@ function whyWrong(path: string, now: string | undefined, text: string): {refused
       refused: `${path} would say yes again, and only a fresh decision may do that`,
       hint: `agentdir approve ${stemOf(path)}`,
     };
-  // A file that comes back is as it was, with its errors.
+  // A restored file keeps its errors.
   const [first] = now === undefined ? [] : problemsIn(path, text);
   if (first && problemsIn(path, now ?? '').length === 0)
     return {
@@ -135,7 +135,7 @@ function problemsIn(path: string, text: string) {
   return all.filter(problem => hasErrors([problem]));
 }
 
-/** A file that the change made goes, if nothing but what the daemon fills in was written into it since. */
+/** Removes a created file, if only the daemon has filled in fields since. */
 async function planRemoved(
   home: string,
   commit: string,
@@ -150,7 +150,7 @@ async function planRemoved(
   const worked = (text = '') =>
     text === texts.after || isOnlyFilledIn(kind, texts.after, text) ? undefined : 'it was worked on since';
   if (worked(texts.now) !== undefined) return {overlap: await overlapOf(home, commit, texts, worked)};
-  // What only the disk has would be gone for good.
+  // Uncommitted content would be lost.
   if ((await blobInHead(home, path)) !== blobId(now))
     return {refused: `${path} has changes that are not in the journal yet`, hint: 'agentdir start --once commits them'};
   return {edit};
@@ -166,7 +166,7 @@ function isOnlyFilledIn(kind: Kind, after: string, now: string): boolean {
   return JSON.stringify(said(after)) === JSON.stringify(said(now));
 }
 
-/** A file that the change removed comes back as it was. */
+/** Restores a removed file. */
 async function planRestored(home: string, edit: UndoEdit, commit: string): Promise<FilePlan> {
   const {path, now, bytes} = edit;
   if (!bytes) return {nothing: true};
@@ -176,7 +176,7 @@ async function planRestored(home: string, edit: UndoEdit, commit: string): Promi
     const there = (other: string | undefined) => (other === undefined ? undefined : 'there is another file by now');
     return {overlap: await overlapOf(home, commit, {path, after: '', now: now.toString()}, there)};
   }
-  // What it was then may lack what was done with it since: only the last removal is taken back.
+  // Only the last removal can be undone; an earlier version lacks later changes.
   const later = await laterVersions(home, commit, path);
   const last = later.some(({blob}) => blob !== undefined) ? later.at(-1) : undefined;
   if (last) return {overlap: {...last, path, line: 1, why: 'it came back since, and was removed again'}};
@@ -191,7 +191,7 @@ async function planRestored(home: string, edit: UndoEdit, commit: string): Promi
   return whyWrong(path, undefined, text) ?? approved ?? {edit};
 }
 
-/** A decision on a page that is not there any more: it was taken, and the page moved. The queue decides. */
+/** A decision on a page that has moved since: undo it in the queue. */
 function planPage(home: string, path: string, before: Buffer, after: Buffer): FilePlan | Promise<FilePlan> {
   const decision = (page: Buffer) => parseApproval(page.toString()).review?.decision;
   const said = decision(after);
@@ -199,7 +199,7 @@ function planPage(home: string, path: string, before: Buffer, after: Buffer): Fi
   return planDecisions(home, [stemOf(path)], '');
 }
 
-/** Requests that a change decided wait again. */
+/** Makes decided requests pending again. */
 async function planDecisions(home: string, ids: readonly string[], before: string): Promise<FilePlan> {
   const read = readHomeFile(nodeDisk(home), APPROVALS_FILE);
   if (!read || !('text' in read)) return {refused: `${APPROVALS_FILE} cannot be read`};
@@ -219,7 +219,6 @@ async function planDecisions(home: string, ids: readonly string[], before: strin
   return {edit: {...edit, executable: undefined, undo: undefined, asked: undo.asked}};
 }
 
-/** What ran may have changed files. */
 async function workspaceHint(home: string, queue: string, ids: readonly string[]): Promise<string | undefined> {
   for (const {id, agent, call} of readApprovalItems(parseTasks(queue)).items)
     if (id !== undefined && ids.includes(id) && agent !== undefined && call !== undefined)
@@ -227,7 +226,7 @@ async function workspaceHint(home: string, queue: string, ids: readonly string[]
   return undefined;
 }
 
-/** What could not be written is found before anything is. */
+/** Checks that a file is writable before anything is written. */
 function whyLocked(path: string, {link, stat}: {link: boolean; stat: {mode: bigint}}): FilePlan | undefined {
   if (link) return {refused: `${path} is a link, and nothing is written through it`, hint: 'edit the file it leads to'};
   if ((stat.mode & 0o222n) === 0n) return {refused: `${path} is read-only`, hint: `chmod u+w ${path}`};

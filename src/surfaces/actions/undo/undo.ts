@@ -17,7 +17,6 @@ import {type Overlap, overlapWords} from './overlap.ts';
 import {type ChangedVersions, planFile, type UndoEdit} from './plan-file.ts';
 import {causeOf, refuseChange} from './why-not.ts';
 
-/** What an undo does, before it is done. */
 export interface Plan {
   change: WholeChange;
   edits: UndoEdit[];
@@ -25,7 +24,7 @@ export interface Plan {
   versions: ChangedVersions[];
 }
 
-/** Later changes are in the way: nothing may be written. */
+/** The result if later changes overlap: nothing may be written. */
 export interface Overlapped {
   change: WholeChange;
   overlaps: readonly Overlap[];
@@ -34,13 +33,13 @@ export interface Overlapped {
 export function overlapError({change, overlaps}: Overlapped): UserError {
   const where = overlaps.map(overlapWords).join('; ');
   return new UserError(
-    `${shown(change)} is not taken back, since later changes are to the same: ${where}; nothing was written`,
+    `${shown(change)} is not undone, because later changes overlap: ${where}; nothing was written`,
     exit.failed,
-    'take the later change back first, or edit the file',
+    'undo the later change first, or edit the file',
   );
 }
 
-/** Throws a UserError if it cannot be taken back whole. */
+/** Throws a UserError if the change cannot be undone completely. */
 export async function planUndo(home: string, {commit, about}: FoundChange): Promise<Plan | Overlapped> {
   const change = await readChange(home, commit);
   try {
@@ -51,7 +50,7 @@ export async function planUndo(home: string, {commit, about}: FoundChange): Prom
     if (overlaps.length > 0) return {change, overlaps};
     for (const plan of plans) if ('refused' in plan) throw refusal(change, plan.refused, plan.hint);
     const edits = plans.flatMap(plan => ('edit' in plan ? [plan.edit] : []));
-    if (edits.length === 0) throw refusal(change, 'nothing of it is left', 'what became of it: agentdir log');
+    if (edits.length === 0) throw refusal(change, 'nothing of it is left', 'see agentdir log');
     const told = await Promise.all(edits.map(edit => consequencesOf(home, edit)));
     return {
       ...{change, edits, versions},
@@ -62,7 +61,7 @@ export async function planUndo(home: string, {commit, about}: FoundChange): Prom
     };
   } catch (error) {
     if (!(error instanceof UserError) || about === undefined) throw error;
-    // It is the last change about what they named, and perhaps not the one they meant.
+    // This is only the last change of the named thing; list earlier ones.
     const [, ...others] = await changesAbout(home, about, 5);
     const more = others.length > 0 ? `the changes about ${about} before it: ${others.join('; ')}` : undefined;
     throw new UserError(error.message, error.exitCode, [error.hint, more].filter(Boolean).join('; ') || undefined);
@@ -70,7 +69,7 @@ export async function planUndo(home: string, {commit, about}: FoundChange): Prom
 }
 
 function refusal(change: WholeChange, why: string, hint?: string): UserError {
-  return new UserError(`${shown(change)} is not taken back: ${why}; nothing was written`, exit.failed, hint);
+  return new UserError(`${shown(change)} is not undone: ${why}; nothing was written`, exit.failed, hint);
 }
 
 function shown({commit, subject}: WholeChange): string {
@@ -94,7 +93,7 @@ function versionsOf(home: string, change: WholeChange): Promise<ChangedVersions[
   });
 }
 
-/** Write it all, as a person would with an editor. Whoever writes meanwhile: what they wrote stays, and it is planned anew. */
+/** Writes all edits as a person would. After a concurrent write, plans again. */
 export async function writeUndo(home: string, {change, edits, versions}: Plan): Promise<void> {
   const written: string[] = [];
   for (const edit of edits) {
@@ -117,7 +116,7 @@ export async function writeUndo(home: string, {change, edits, versions}: Plan): 
     );
 }
 
-/** As it is now, which may be later than what was planned. */
+/** The current file, which may be newer than the plan. */
 function stagedOf(home: string, {path, now}: UndoEdit): StagedWrite {
   const read = readHomeFile(nodeDisk(home), path);
   if (!read || read.bytes === undefined) return {path, before: now, bytes: undefined, executable: false};
@@ -139,7 +138,7 @@ async function writeOne(
   if (!bytes) {
     mark(now, undefined);
     if (now && !removeIfUnchanged(nodeDisk(home), path, now))
-      throw refusal(change, `${path} was changed at that moment`, 'try again');
+      throw refusal(change, `${path} was changed at the same moment`, 'try again');
     return;
   }
   if (executable !== undefined) {
@@ -170,10 +169,10 @@ async function planAgain(
     if ('refused' in plan) throw refusal(change, plan.refused, plan.hint);
     if ('edit' in plan && plan.edit.path === path && plan.edit.bytes) return plan.edit;
   }
-  throw refusal(change, `${path} was changed at that moment`, 'try again');
+  throw refusal(change, `${path} was changed at the same moment`, 'try again');
 }
 
-/** Of `tasks(redis): ticked "x" by hand` what was done. */
+/** `tasks(redis): ticked "x" by hand` → `ticked "x"`. */
 function wordsOf(subject: string): string {
   const undo = /: took back ([0-9a-f]{7}) /.exec(subject);
   if (undo) return `the undo of ${undo[1]}`;

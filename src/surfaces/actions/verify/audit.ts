@@ -32,23 +32,21 @@ interface Unread {
 
 export interface Audit {
   commits: number;
-  /** Calls that were started. */
   executions: number;
-  /** Approvals that were decided. */
   decisions: number;
   findings: AuditFinding[];
-  /** Files whose last version could not be read: what they hold was not looked at. */
+  /** Files whose last version could not be read. */
   unread: Unread[];
   /** Earlier versions that could not be read: what they hold is in later ones. */
   passing: number;
-  /** Starts whose decision was recorded right after them, at the start after a crash: the order is that of the files' own times. */
+  /** Starts recorded before their decision after a crash; ordered by the times in the files. */
   recovered: number;
   shallow: boolean;
   sessions: readonly string[];
   approvals: readonly string[];
 }
 
-/** Walk the journal, oldest first, and find every execution without a valid decision before it. */
+/** Walks the journal, oldest first, and finds anything that ran without approval. */
 export async function audit(home: string, progress: (done: number, total: number) => void): Promise<Audit> {
   const walk = await walkJournal(home, path => isOfState(path) || kindOf(path) === 'session');
   try {
@@ -64,7 +62,7 @@ class Auditor {
   readonly #starts: Starts;
   readonly #decisions = new Decisions();
   readonly #findings: AuditFinding[] = [];
-  /** Starts that nothing came of, as `nameOf` has them. */
+  /** Started calls that did not run, by `nameOf`. */
   readonly #refused = new Set<string>();
   readonly #states = new Map<string, {state: HomeState; uses: number}>();
   readonly #versions = new SessionVersions();
@@ -112,10 +110,10 @@ class Auditor {
     };
   }
 
-  /** The home as this commit has it. */
+  /** Computes the state at this commit. */
   async #commit(commit: WalkedCommit): Promise<HomeState> {
     const before = commit.parents.flatMap(id => this.#states.get(id)?.state ?? []);
-    // Sessions first: what the same commit decides was not there before.
+    // Sessions first: a decision in the same commit came too late.
     for (const change of commit.changes)
       if (kindOf(change.path) === 'session') await this.#session(commit, change, before);
     const state = await this.#files(commit, before, this.#take(commit.parents));
@@ -143,7 +141,7 @@ class Auditor {
       const writer = writerOf(author, name => this.#agents.has(name.split('@')[0] ?? ''), this.#homes);
       this.#findings.push(...this.#decisions.read(paths, before, state, {commit: id, time, writer, cause}));
       this.#starts.putBack();
-      // In its name a page asks, and decides nothing.
+      // Agents may write request pages, without a decision.
       const asks = (path: string) =>
         path.startsWith('approvals/pending/') &&
         [...before, state].every(one => findPage(one, stemOf(path))?.decision === undefined);
@@ -158,7 +156,7 @@ class Auditor {
   }
 
   #agentWrote({id: commit, time, author, parents}: WalkedCommit, paths: readonly string[]): void {
-    // A merge has what others wrote.
+    // A merge has content by others.
     if (parents.length > 1 || paths.length === 0) return;
     const what = `${author.name} changed ${paths.join(', ')}`;
     this.#findings.push({kind: 'agent-wrote', what, commit, time});
@@ -168,7 +166,7 @@ class Auditor {
     const {path} = change;
     const read = await walkedText(change);
     if ('problem' in read) return this.#cannotRead(commit, path, read.problem);
-    // A file that is gone while its last version could not be read stays unread.
+    // A removed file whose last version could not be read stays unread.
     if (read.text === undefined) return this.#versions.forget(path);
     const {session, before: former} = this.#versions.read(path, read.text);
     if (!session.header) return this.#cannotRead(commit, path, 'it has errors');
@@ -180,7 +178,7 @@ class Auditor {
     for (const execution of started) await this.#starts.add({commit, execution, before});
   }
 
-  /** Items that say something was run, at the end. */
+  /** Finds items that claim an execution without a session. */
   #claims(state: HomeState, {id: commit, time}: WalkedCommit): void {
     for (const items of state.queues.values())
       for (const [approval, item] of items) {
@@ -197,7 +195,7 @@ class Auditor {
     this.#unread.set(path, {path, commit, why});
   }
 
-  /** The state of the first parent: a copy, if another commit goes on from it too. */
+  /** The state of the first parent, copied if another child needs it. */
   #take(parents: readonly string[]): HomeState {
     const [first] = parents.map(id => {
       const known = this.#states.get(id);
@@ -211,7 +209,7 @@ class Auditor {
 
 const nameOf = (...parts: (string | undefined)[]): string => parts.join('\0');
 
-/** As the commit has it; the one on disk where it is kept outside the journal. */
+/** The file at the commit, or on disk if it is outside the journal. */
 async function signersAt(
   home: string,
   walk: JournalWalk,

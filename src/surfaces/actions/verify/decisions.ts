@@ -4,12 +4,12 @@ import {findItem, findPage, type HomeState, type PastItem} from './home-state.ts
 import {TakenAways} from './taken-away.ts';
 import type {DecisionCommit, GivenApproval} from './writing.ts';
 
-/** What was decided in the history up to now: who wrote a decision first, and what was ever said against it. */
+/** All decisions so far: who approved first, and every rejection. */
 export class Decisions {
   readonly #items = new Map<string, GivenApproval>();
   readonly #pages = new Map<string, GivenApproval>();
   readonly #against = new Map<string, string>();
-  /** Nos that were found after a crash, in the same go as what is looked at: whether they came before it, nobody can tell. */
+  /** Rejections found after a crash, whose order is unknown. */
   readonly #foundNow = new Set<string>();
   readonly #seen = new Set<string>();
   readonly taken = new TakenAways();
@@ -22,27 +22,26 @@ export class Decisions {
     return this.#seen;
   }
 
-  /** The approval of this request that holds. */
+  /** The valid approval of a request. */
   approvalOf(id: string): GivenApproval | undefined {
     return this.#items.get(id) ?? this.#pages.get(id);
   }
 
-  /** Why this request is not approved: `rejected`, `expired` or `superseded`, in any version. */
+  /** `rejected`, `expired` or `superseded`, if any version said so. */
   objectionOf(id: string): string | undefined {
     return this.#against.get(id);
   }
 
-  /** The same, as it was before the crash. */
   againstBefore(id: string): string | undefined {
     return this.#foundNow.has(id) ? undefined : this.#against.get(id);
   }
 
-  /** All that was found after a crash is known. */
+  /** Called after the last recovered commit. */
   allFound(): void {
     this.#foundNow.clear();
   }
 
-  /** A commit made one of `before`, the states of its parents, into `after`. Decisions that an agent wrote are found. */
+  /** Records the decisions of a commit. Returns findings for decisions by agents. */
   read(
     paths: readonly string[],
     before: readonly HomeState[],
@@ -57,7 +56,7 @@ export class Decisions {
       for (const id of new Set([...(items?.keys() ?? []), ...(former?.keys() ?? [])])) {
         const [is, was] = [items?.get(id), former?.get(id)];
         if (is?.decision === was?.decision && is?.status === was?.status) continue;
-        // What was filed elsewhere is still there.
+        // The item may have moved to the archive.
         const item = findItem(after, id);
         if (writing.writer === 'person' && item?.decision === undefined)
           this.taken.add(id, path, was, this.#items.get(id));
@@ -65,7 +64,6 @@ export class Decisions {
       }
       for (const [id, said] of back) if (said) this.#items.set(id, said);
     }
-    // A page that is moved has two paths.
     for (const id of new Set(paths.filter(path => path.startsWith('approvals/')).map(stemOf)))
       findings.push(...this.#page(id, before, after, writing));
     return findings;
@@ -74,7 +72,7 @@ export class Decisions {
   #item(id: string, before: readonly HomeState[], item: PastItem | undefined, writing: DecisionCommit): AuditFinding[] {
     const {decision, status} = item ?? {};
     if (decision !== undefined) this.#seen.add(id);
-    // What nobody waited for was taken back by the daemon, not refused.
+    // Withdrawn requests were not rejected.
     if (decision === 'rejected' && status !== 'withdrawn')
       this.#isAgainst(id, status === 'expired' || status === 'superseded' ? status : 'rejected', writing);
     const was = before.some(state => findItem(state, id)?.decision === 'approved');
@@ -94,7 +92,7 @@ export class Decisions {
     this.#against.set(id, how);
   }
 
-  /** History begins here: what is decided counts as said. */
+  /** Shallow clone: existing decisions count. */
   begin(state: HomeState, commit: string, time: string): void {
     for (const items of state.queues.values())
       for (const [id, {decision}] of items) if (decision === 'approved') this.#items.set(id, {commit, time});
@@ -102,8 +100,8 @@ export class Decisions {
 }
 
 /**
- * Only the commit that turns it to yes says who did: later ones merely still have it. What is not there at the moment is
- * on its way to another file.
+ * Only the commit that changes the decision to approved has its author. An item that is missing may be moving to
+ * another file.
  */
 function turn(
   said: Map<string, GivenApproval>,

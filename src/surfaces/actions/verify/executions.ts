@@ -6,7 +6,7 @@ import type {Call, Message} from '../../../formats/session/session-schema.ts';
 import type {Objection} from './finding.ts';
 import {effectOf} from './verdict-of.ts';
 
-/** A call that was started, as the version has it that first says so. */
+/** A started call, in the first version that says so. */
 export interface Execution {
   session: string;
   agent: string;
@@ -14,15 +14,14 @@ export interface Execution {
   tainted: boolean;
 }
 
-/** What a version of a session tells that none before it told. */
+/** What is new in a version of a session. */
 export interface VersionNews {
   started: Execution[];
   odd: {session: string; call: CallSummary; objection: Objection}[];
-  /** Calls that were started, and in the last moment were not run: somebody had said no. */
+  /** Started calls that did not run, because they were rejected at the last moment. */
   refused: {session: string; call: CallSummary}[];
 }
 
-/** What is told of a call. */
 export interface CallSummary {
   id: string;
   tool: string;
@@ -32,25 +31,24 @@ export interface CallSummary {
 interface Known {
   call: CallSummary;
   started: string | undefined;
-  /** The approval that it had when it was started. */
+  /** Its approval when it was started. */
   by: string | undefined;
-  /** Its hash: results may be long, and are many. */
+  /** Hash of the result, to save memory. */
   result: string | undefined;
 }
 
-/** Reads versions of sessions in their order. What a copy, a fork or a renamed file tells again is no news. */
+/** Reads versions of sessions in order; ignores repetitions by copies, forks and renames. */
 export class Executions {
   /** By session and call. */
   readonly #known = new Map<string, Known>();
-  /** Every start and every result, whatever session has it. */
+  /** Starts and results of all sessions. */
   readonly #told = new Set<string>();
-  /** Approvals of calls that were started, or have a result. */
   readonly approvals = new Set<string>();
   readonly sessions = new Set<string>();
-  /** Sessions that had text from outside in an earlier version. */
+  /** Sessions that were tainted in an earlier version. */
   readonly #tainted = new Set<string>();
 
-  /** `before`: the messages of the version before it, as far as they are the same objects they are not read again. */
+  /** Skips messages that are the same objects as in `before`. */
   read(path: string, {header, messages}: Session, before: readonly Message[]): VersionNews {
     const news: VersionNews = {started: [], odd: [], refused: []};
     const stem = stemOf(path);
@@ -68,8 +66,8 @@ export class Executions {
   }
 
   /**
-   * Whether text from outside had come when the call of a message was started. One version may hold several steps (a crash,
-   * a commit of a person's), so what came with it counts by its place and time; what an earlier version had, always.
+   * Whether the session was tainted when a call was started. One version may hold several steps (a crash, a person's
+   * commit), so taint of the same version counts by place and time.
    */
   #taint(
     session: string,
@@ -91,7 +89,7 @@ export class Executions {
     const key = `${session}\0${id}`;
     const known = this.#known.get(key);
     const {call, started} = copyOf(execution.call);
-    // Brought back from before it ran, and asked about once more: a run of its own.
+    // Restored from before it ran and approved again: a separate run.
     const anew = known?.started !== undefined && started !== known.started && isAskedAnew(call, known);
     this.#known.set(key, {
       call,
@@ -103,9 +101,9 @@ export class Executions {
     if (call.approval !== undefined) this.approvals.add(call.approval);
     if (effectOf(call.tool) === 'read') return;
     const isNew = this.#tell([id, started, run, called.name, called.arguments]);
-    // Cut off by a crash, what is delivered is delivered again: by its id it comes once.
+    // Deliveries are repeated after a crash; their id makes them unique.
     const repeats = effectOf(call.tool) === 'deliver' && known?.result === undefined;
-    // A start that was told before is no other one, in whichever order versions come.
+    // A known start is not a second one, whatever the order of versions.
     if (isNew && known?.started !== undefined && known.started !== started && !anew && !repeats)
       news.odd.push({
         session,
@@ -120,7 +118,7 @@ export class Executions {
     const result = hash([content]);
     if (!known || known.result === result) return;
     const {call, started} = known;
-    // What only reads is not marked.
+    // Reading calls have no mark.
     if (call.approval !== undefined) this.approvals.add(call.approval);
     if (started !== undefined && known.result === undefined && wasRefused(content ?? ''))
       news.refused.push({session, call});
@@ -137,7 +135,7 @@ export class Executions {
     known.result = result;
   }
 
-  /** Whether nobody told it before. */
+  /** Whether this is new. */
   #tell(values: readonly unknown[]): boolean {
     return this.#told.size !== this.#told.add(hash(values)).size;
   }
@@ -147,7 +145,7 @@ function isAskedAnew({approval}: CallSummary, {started, by}: Known): boolean {
   return started !== undefined && approval !== undefined && approval !== by;
 }
 
-/** Strings of its own: a part of a text keeps all of that text in memory. */
+/** Copies strings, because a substring keeps its whole text in memory. */
 function copyOf({id, approval, started, function: {name: tool}}: Call): {call: CallSummary; started?: string} {
   return JSON.parse(JSON.stringify({call: {id, tool, approval}, started}));
 }
@@ -156,7 +154,7 @@ function hash(values: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(values)).digest('base64');
 }
 
-/** What is marked as started is looked at once more before it runs. */
+/** A started call is checked again before it runs. */
 function wasRefused(result: string): boolean {
   try {
     const value = JSON.parse(result) as {success?: unknown; code?: unknown} | null;
@@ -166,7 +164,7 @@ function wasRefused(result: string): boolean {
   }
 }
 
-/** A refusal is told without anything having run, and so is a call that could not have been run as it was. */
+/** Refused and invalid calls have results without running. */
 function saysItRan(result: string): boolean {
   try {
     const value = JSON.parse(result) as {success?: unknown; code?: unknown; ran?: unknown} | null;

@@ -1,4 +1,4 @@
-/** Something that is wrong with an execution or a decision, with what a person can do about it. */
+/** Kinds of findings, with hints. */
 export const findingKinds = {
   undecided: 'find out who started it; ask the agent to undo it if it should not have run',
   rejected: 'it ran although it was not to run: look at what it did, and undo it',
@@ -22,7 +22,7 @@ type FindingKind = keyof typeof findingKinds;
 
 export interface AuditFinding {
   kind: FindingKind;
-  /** What is wrong, in words. Some of it may come from an agent. */
+  /** May contain text by an agent. */
   what: string;
   commit: string;
   /** ISO 8601, of the commit. */
@@ -33,7 +33,6 @@ export interface AuditFinding {
   approval?: string;
 }
 
-/** Why something is not as it should be. */
 export interface Objection {
   kind: FindingKind;
   what: string;

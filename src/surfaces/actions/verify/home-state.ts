@@ -7,30 +7,30 @@ import type {Settings} from '../../../formats/settings.ts';
 import {fieldOf} from '../../../formats/task/task.ts';
 import type {TemplateValue} from '../../../formats/template.ts';
 
-/** An item of the queue, as one version has it. */
+/** An item in one version of the queue. */
 export interface PastItem {
   decision: Decision | undefined;
   status: string | undefined;
-  /** When it was decided, as it says itself. */
+  /** When it was decided, according to the item. */
   at: string | undefined;
   field: (name: string) => string | undefined;
 }
 
 export interface PastPage {
   decision: Decision | undefined;
-  /** The label of the part that a person may change. */
+  /** The label of the editable part. */
   edits: string | undefined;
-  /** Texts under labels, as they stand there. */
+  /** Texts by label. */
   action: Readonly<Record<string, string>>;
 }
 
-/** What the files of a commit say about who may do what; of a file with errors, what it said before. */
+/** Policy, settings, templates and approvals at a commit; of a file with errors, its former version. */
 export interface HomeState {
   settings: Settings;
   policy: Policy;
   templates: Map<string, TemplateValue>;
   queues: Map<string, ReadonlyMap<string, PastItem>>;
-  /** There may be many: what the commit changed lies above those from before it. */
+  /** Layered, since there may be many: changes of this commit override older ones. */
   pages: {below: Map<string, PastPage>; changed: Map<string, PastPage | undefined>};
 }
 
@@ -39,7 +39,7 @@ export function emptyState(): HomeState {
   return {settings: {}, policy: emptyPolicy, templates: new Map(), queues: new Map(), pages};
 }
 
-/** To be changed: `state` stays as it is until `settleState`. */
+/** A mutable copy; `state` is unchanged until `settleState`. */
 export function nextState(state: HomeState): HomeState {
   const {templates, queues, pages} = state;
   return {
@@ -50,7 +50,7 @@ export function nextState(state: HomeState): HomeState {
   };
 }
 
-/** The state that it was made from is not needed any more. */
+/** Merges the layers when the former state is no longer needed. */
 export function settleState({pages: {below, changed}}: HomeState): void {
   for (const [path, page] of changed) {
     if (page) below.set(path, page);
@@ -59,18 +59,17 @@ export function settleState({pages: {below, changed}}: HomeState): void {
   changed.clear();
 }
 
-/** For another commit that goes on from the same. */
+/** Copies the state for another child commit. */
 export function copyState(state: HomeState): HomeState {
   return {...nextState(state), pages: {below: new Map(state.pages.below), changed: new Map()}};
 }
 
-/** Whether a file is one of those that a state is made of. */
 export function isOfState(path: string): boolean {
   const kind = kindOf(path);
   return kind === 'settings' || kind === 'policy' || kind === 'template' || kind === 'approval' || isQueue(path);
 }
 
-/** What a commit did to one file. False: it has errors, and what it said before holds. */
+/** Applies the change of one file. False if it has errors; then the former version holds. */
 export function applyFile(state: HomeState, path: string, text: string | undefined): boolean {
   if (text === undefined) {
     if (path === 'agentdir.yaml') state.settings = {};
@@ -92,13 +91,13 @@ export function applyFile(state: HomeState, path: string, text: string | undefin
       if (parsed.file.value) state.templates.set(path, parsed.file.value);
       return parsed.file.value !== undefined;
     case 'queue': {
-      // One unclear box is that item's matter.
+      // An unclear box only affects its item.
       if (parsed.file.problems.some(({severity, code}) => severity === 'error' && code !== 'UNCLEAR_DECISION'))
         return false;
       const items = new Map<string, PastItem>();
       for (const {id, task, decision, status, at} of parsed.file.items) {
         const item = {decision, status, at, field: (name: string) => fieldOf(task, name)};
-        // Of an id that is there twice, the one that approves less counts.
+        // Of duplicate ids, the less permissive item counts.
         if (id !== undefined && items.get(id)?.decision !== 'rejected' && !(items.has(id) && decision === 'approved'))
           items.set(id, item);
       }
@@ -131,7 +130,7 @@ export function findPage({pages}: HomeState, id: string): PastPage | undefined {
   return at('approved') ?? at('pending') ?? at('rejected');
 }
 
-/** Of an agent, or of its instance in a workflow: `coder@pr-123`. */
+/** The template of an agent or workflow instance (`coder@pr-123`). */
 export function templateOf({templates}: HomeState, agent: string): TemplateValue | undefined {
   const name = agent.split('@')[0] ?? agent;
   return [...templates.values()].find(({id}) => id === name);

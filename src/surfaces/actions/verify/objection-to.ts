@@ -8,16 +8,16 @@ import {findItem, findPage, type HomeState, type PastItem, templateOf} from './h
 import {verdictOf} from './verdict-of.ts';
 import type {GivenApproval} from './writing.ts';
 
-/** What else is known when a call is started. */
+/** Context of a start. */
 export interface CallEvidence {
   decisions: Pick<Decisions, 'approvalOf' | 'objectionOf'>;
-  /** By approval: the call that it was used for. */
+  /** The call that used each approval. */
   used: ReadonlyMap<string, string>;
-  /** Text of the file of signers, as it was then. */
+  /** The signers file at that time. */
   signers: (setting: string) => Promise<{text: string} | {problem: string}>;
 }
 
-/** Why nothing that was there before it allowed the call to start; undefined if it was allowed. `at`: the files before it. */
+/** Why the call was not allowed to start; undefined if it was. `at`: the state before it. */
 export async function objectionTo(
   execution: Execution,
   at: HomeState,
@@ -33,7 +33,7 @@ export async function objectionTo(
   if (verdict === 'deny') return {kind: 'denied', what: reason};
   if (call.approval !== undefined) {
     const objection = await toApproval(execution, call.approval, at, known);
-    // The policy was changed while it waited: then nobody needs to decide any more, unless somebody said no.
+    // If the policy now allows it, no decision is needed, unless it was rejected.
     return verdict === 'allow' && objection?.kind === 'undecided' ? undefined : objection;
   }
   return verdict === 'allow' ? undefined : {kind: 'not-allowed', what: `no approval, and the policy asks: ${reason}`};
@@ -81,7 +81,7 @@ function toDigest({call, session, agent}: Execution, id: string, item: PastItem,
   };
 }
 
-/** `key: value` lines. Both may have ": " in them, though hardly ever: it is cut at the first one or at the last. */
+/** Parses `key: value` lines, split at the first and at the last ": ". */
 function basesIn(text: string): Record<string, string>[] {
   const lines = text.split('\n').filter(Boolean);
   const cut = (find: (line: string) => number) =>
@@ -89,7 +89,7 @@ function basesIn(text: string): Record<string, string>[] {
   return [cut(line => line.indexOf(': ')), cut(line => line.lastIndexOf(': '))];
 }
 
-/** What the item says ran must be what was called. */
+/** The item must have the command that was called. */
 function toUnedited(args: string, item: PastItem): Objection | undefined {
   const shown = item.field('command');
   const {command} = JSON.parse(args) as {command?: unknown};
@@ -100,7 +100,7 @@ function toUnedited(args: string, item: PastItem): Objection | undefined {
   };
 }
 
-/** A name that cannot be seen stands there as JSON. */
+/** Names with hidden characters are JSON strings. */
 function keyIn(text: string): string {
   if (!text.startsWith('"')) return text;
   try {
@@ -110,7 +110,7 @@ function keyIn(text: string): string {
   }
 }
 
-/** What ran instead of what was asked must be there, and be something that the policy does not deny. */
+/** The edited text must be recorded, and not denied by the policy. */
 function toEdit(execution: Execution, item: PastItem, at: HomeState): Objection | undefined {
   const {name: tool, arguments: args} = execution.call.function;
   if (toolNamed(tool) !== 'execute_command') return undefined;
@@ -128,7 +128,7 @@ function toEdit(execution: Execution, item: PastItem, at: HomeState): Objection 
   return verdict === 'deny' ? {kind: 'denied', what: `what it was edited to is denied: ${reason}`} : undefined;
 }
 
-/** Judged as of the commit that brought the decision: a key that has run out since then was good at the time. */
+/** Verified as of the commit with the decision: a key may have expired since. */
 async function toSignature(
   id: string,
   item: PastItem,

@@ -3,20 +3,20 @@ import type {Message} from '../../../formats/session/session-schema.ts';
 
 interface Entry {
   session: Session;
-  /** Characters of all texts that its messages were read from: a message keeps the whole text in memory. */
+  /** Size of all source texts that its messages keep in memory. */
   held: number;
 }
 
-/** A text is read anew when its messages hold so many times its own size. */
+/** Parse from scratch when messages hold this many times the size of the file. */
 const MOST_TIMES = 12;
 const MOST_HELD = 48 * 1024 * 1024;
 
-/** Reads versions of files, each from the one before it: what did not change is not read again. Memory is bounded. */
+/** Parses versions incrementally, with bounded memory. */
 export class SessionVersions {
   readonly #last = new Map<string, Entry>();
   #held = 0;
 
-  /** `before`: messages of the version before it; those that did not change are the same objects. */
+  /** `before`: messages of the former version; unchanged ones are the same objects. */
   read(path: string, text: string): {session: Session; before: readonly Message[]} {
     const former = this.#last.get(path);
     this.forget(path);

@@ -6,27 +6,27 @@ import {emptyState, findItem, type HomeState} from './home-state.ts';
 import {type CallEvidence, objectionTo} from './objection-to.ts';
 import {type TakenAway, withItem} from './taken-away.ts';
 
-/** A call that a commit says was started; `before`: the files as its parents have them. */
+/** A started call; `before`: the state of the parents. */
 interface Start {
   commit: WalkedCommit;
   execution: Execution;
   before: readonly HomeState[];
 }
 
-/** One that was not allowed, unless what comes next says otherwise. */
+/** A start that looks unauthorised so far. */
 type Doubtful = Omit<Start, 'before'> & {objection: Objection};
 
 type Signers = (commit: WalkedCommit, setting: string) => ReturnType<CallEvidence['signers']>;
 
-/** Judges starts: at once, or when what comes next has told the rest. */
+/** Judges starts, at once or after later commits. */
 export class Starts {
   readonly #decisions: Decisions;
   readonly #signers: Signers;
   readonly #found: (finding: AuditFinding) => void;
   readonly #used = new Map<string, string>();
-  /** Found on disk after a crash, and not yet in the journal: what decided them may be found next. */
+  /** Recovered after a crash; their decision may follow. */
   #doubtful: Doubtful[] = [];
-  /** Their yes may have been taken away by an old buffer just then. */
+  /** A stale save may have removed their approval. */
   #waiting: (Doubtful & {taken: TakenAway})[] = [];
   count = 0;
   recovered = 0;
@@ -58,7 +58,7 @@ export class Starts {
     this.#doubt({execution, commit, objection});
   }
 
-  /** After a crash, files are committed in any order: a decision that is among them counts if it says that it came first. */
+  /** After a crash, files are committed in any order; a decision counts if its time is earlier. */
   async resolve(state: HomeState): Promise<void> {
     const doubtful = this.#doubtful;
     this.#doubtful = [];
@@ -77,7 +77,7 @@ export class Starts {
     this.#decisions.allFound();
   }
 
-  /** Those of which it is known by now what became of their yes. `end`: nothing comes any more. */
+  /** Judges starts whose approval is now known. `end`: no more commits. */
   putBack(end = false): void {
     const waiting = this.#waiting;
     this.#waiting = waiting.filter(({taken}) => taken.back === undefined && !end);
@@ -94,7 +94,7 @@ export class Starts {
     else this.#refute(doubtful);
   }
 
-  /** `taken`: as if that yes were still there. */
+  /** `taken`: judge as if that approval were still there. */
   #objection(
     execution: Execution,
     commit: WalkedCommit,

@@ -8,22 +8,22 @@ import {type ToolEffect, toolNamed, tools} from '../../../policy/tools.ts';
 
 export interface JudgedCall {
   tool: string;
-  /** JSON, as the model wrote it. */
+  /** JSON by the model. */
   arguments: string;
   agent: string;
-  /** The session has read what came from outside. */
+  /** The session was tainted. */
   tainted: boolean;
 }
 
-/** What is no tool of ours could do anything. */
+/** Unknown tools could do anything. */
 export function effectOf(tool: string): ToolEffect {
   const name = toolNamed(tool);
   return name === undefined ? 'outside' : tools[name].effect;
 }
 
 /**
- * What the policy says of a call by itself, without a person, as the daemon judges it before it starts one: but for what
- * only the machine could tell at the time, such as whether it had a sandbox. `deny` is what nobody could approve.
+ * The verdict of the policy without a person, except for facts that only the machine knew, such as its sandbox. `deny`
+ * cannot be approved.
  */
 export function verdictOf(call: JudgedCall, policy: Policy, settings: Settings): {verdict: Verdict; reason: string} {
   const name = toolNamed(call.tool);

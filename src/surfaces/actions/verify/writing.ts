@@ -1,4 +1,4 @@
-/** Who wrote a commit: one of the agents, the daemon, or somebody else. */
+/** The author of a commit. */
 export type Writer = 'agent' | 'daemon' | 'person';
 
 /** As the daemon signs commits: `coder <coder@home>`. */
@@ -12,17 +12,15 @@ export function writerOf(
   return isAgent(name) ? 'agent' : 'person';
 }
 
-/** Where and when a person said yes. */
+/** When and where a person approved. */
 export interface GivenApproval {
   commit: string;
   time: string;
 }
 
-/** A commit, as far as it matters for decisions. */
 export interface DecisionCommit {
   commit: string;
   time: string;
   writer: Writer;
-  /** The trailer. */
   cause: string;
 }

@@ -2,13 +2,12 @@ import {Argument, Option} from 'commander';
 import {nearest} from '../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../formats/common/errors.ts';
 
-/** An option that is one of some words: help and completions name them, and a slip of the fingers is told. */
+/** An option with fixed choices, and a hint for typos. */
 export function choiceOption(flags: string, description: string, words: readonly string[]): Option {
   const option = new Option(flags, description).choices(words);
   return option.argParser((text: string) => oneOfWords(option.attributeName(), text, words));
 }
 
-/** The same for an argument. */
 export function choiceArgument(name: string, description: string, words: readonly string[]): Argument {
   const argument = new Argument(name, description).choices(words);
   return argument.argParser((text: string) => oneOfWords(argument.name(), text, words));
@@ -19,4 +18,10 @@ function oneOfWords(what: string, text: string, words: readonly string[]): strin
   const near = nearest(text, words);
   const hint = near ? `did you mean ${near}?` : `one of: ${words.join(', ')}`;
   throw new UserError(`no ${what} "${text}"`, exit.usage, hint);
+}
+
+/** An option that is a whole number above 0. */
+export function wholeNumber(text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new UserError(`expected a number above 0, got "${text}"`, exit.usage);
+  return Number(text);
 }
