@@ -14,7 +14,7 @@ import {
   type Version,
 } from './git/git-history.ts';
 import {mayBeIgnored} from './git/git-ignore.ts';
-import {clearStaleGitLocks} from './git/git-locks.ts';
+import {clearStaleGitLocks, clearStaleObjects} from './git/git-locks.ts';
 import {objectId} from './git/git-objects.ts';
 import {plainCommits} from './git/git-refs.ts';
 import {openRepository, type Repository} from './git/git-repository.ts';
@@ -47,6 +47,7 @@ export class Journal {
   ): Promise<Journal> {
     const repository = await openRepository(dir);
     clearStaleGitLocks(repository.dirs);
+    clearStaleObjects(repository.dirs);
     return new Journal(repository, await CommittedFiles.read(repository, earlier), options);
   }
 

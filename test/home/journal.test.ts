@@ -394,6 +394,20 @@ describe('beside the person', () => {
     expect(await git(dir, 'log', '--format=%s')).toBe('ours too\nmine\nours\nstart\n');
   });
 
+  it("removes the unfinished objects of dead daemons when it opens, and nobody else's", async () => {
+    const dir = await repository({'memory/a.md': 'a\n'});
+    const objects = join(dir, '.git/objects');
+    const dead = 'tmp_obj_4194303_7';
+    const kept = [`tmp_obj_${process.pid}_7`, 'tmp_obj_x7Kq2P'];
+    for (const name of [dead, ...kept]) writeFileSync(join(objects, name), 'half');
+    await open(dir);
+    expect(
+      readdirSync(objects)
+        .filter(name => name.startsWith('tmp_obj'))
+        .sort(),
+    ).toEqual(kept.sort());
+  });
+
   it('reads large objects that git has packed', async () => {
     const dir = await repository({'memory/a.md': 'x'.repeat(3_000_000), 'memory/b.md': 'b\n'});
     await git(dir, 'gc', '-q');

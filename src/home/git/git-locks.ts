@@ -60,6 +60,15 @@ export function clearStaleGitLocks(dirs: GitDirs): void {
     rmSync(path, {force: true});
 }
 
+/** Remove the unfinished objects of dead agentdir processes (git-objects.ts names them after their process). */
+export function clearStaleObjects({common}: GitDirs): void {
+  const folder = join(common, 'objects');
+  for (const name of readdirSync(folder)) {
+    const pid = /^tmp_obj_(\d+)_\d+$/.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid), '')) rmSync(join(folder, name), {force: true});
+  }
+}
+
 function isSame(path: string, lock: string): boolean {
   const a = statSync(path, {throwIfNoEntry: false});
   const b = lstatSync(lock, {throwIfNoEntry: false});
