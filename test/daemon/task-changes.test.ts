@@ -164,10 +164,13 @@ describe('a task that is delivered and not begun', () => {
     const path = 'tasks/renamed.task.md';
     const session = 'sessions/ned.session.yaml';
     minds.set('ned', ({last, tools}) => (tools > 0 ? {text: 'ok'} : done(idIn(last), 'done')));
-    put(home, {
-      [session]: 'session_id: ned\nagent_id: ned\nshared: true\nstatus: paused\nmessages: []\n',
-      [path]: '- [ ] @ned "renamed"\n  id: old-name\n- [ ] @ned "another"\n  id: another\n',
-    });
+    // The daemon knows the session before the tasks: else it may make another one for them.
+    put(home, {[session]: 'session_id: ned\nagent_id: ned\nshared: true\nstatus: paused\nmessages: []\n'});
+    await until(
+      () => read(home, session),
+      text => text.includes('created:'),
+    );
+    put(home, {[path]: '- [ ] @ned "renamed"\n  id: old-name\n- [ ] @ned "another"\n  id: another\n'});
     const delivered = (task: Task) => fieldOf(task, 'session') === 'ned';
     await whenTask(home, path, 'renamed', delivered);
     await whenTask(home, path, 'another', delivered);
