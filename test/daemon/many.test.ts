@@ -3,13 +3,13 @@ import {join} from 'node:path';
 import {afterAll, expect, it} from 'vitest';
 import {fieldOf} from '../../src/formats/task/task.ts';
 import {parseTasks} from '../../src/formats/task/task-parse.ts';
-import {put, thorough, until} from '../cli/run.ts';
+import {put, until} from '../cli/run.ts';
 import {startFakeOpenAI} from '../model/fake-openai.mjs';
 import {read, serve} from './serve.ts';
 import {homes} from './sound.ts';
 
 /** AGENTS=1000 npx vitest run test/daemon/many.test.ts is the whole of what the issue asks for. */
-const AGENTS = Number(process.env.AGENTS ?? (thorough ? 250 : 50));
+const AGENTS = Number(process.env.AGENTS ?? 150);
 const TASKS = AGENTS * 10;
 const A_FILE = 100;
 

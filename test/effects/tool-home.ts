@@ -50,7 +50,7 @@ export function textOf({parts}: Ask): string {
 export function toolHome(changes: Partial<ToolContext> = {}): ToolHome {
   const home = mkdtempSync(join(tmpdir(), 'agentdir-tools-'));
   // Not a hook of this module: it is loaded once for many files, and a hook counts for the first of them alone.
-  onTestFinished(() => rmSync(home, {recursive: true, force: true}));
+  onTestFinished(() => rmSync(home, {recursive: true, force: true, maxRetries: 20, retryDelay: 50}));
   for (const folder of ['workspaces/coder', 'memory', 'tasks']) mkdirSync(join(home, folder), {recursive: true});
   const context: ToolContext = {
     home,
