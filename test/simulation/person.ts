@@ -232,14 +232,15 @@ export class Person {
   }
 
   /**
-   * Lines that no commit has yet may not have been seen by anybody: who saves over them takes them away. So does who saves notes that
-   * have other lines in the place of these, and as many: nobody can tell whether that is an old text or an edit of these lines.
+   * Lines that no commit has yet may not have been seen by anybody: who saves over them takes them away. So does who saves notes, or
+   * tasks that have no ids yet, with other lines in the place of these, and as many: nobody can tell whether that is an old text or an
+   * edit of these lines.
    */
   #writesOver(path: string, there: string, text: string): void {
     const kept = new Set(wordsIn(text));
     const lost = [...wordsIn(there)].filter(word => !kept.has(word));
     if (lost.length === 0) return;
-    const isEdit = path === NOTES && text.split('\n').length === there.split('\n').length;
+    const isEdit = (path === NOTES || path === TASKS) && text.split('\n').length === there.split('\n').length;
     const known = this.#committedWords();
     for (const word of lost) if (isEdit || !known.has(word)) this.removed.add(word);
   }
