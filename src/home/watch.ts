@@ -44,7 +44,7 @@ export function watchHome(disk: Disk, hint: (path: string | undefined, event: Wa
     } catch (error) {
       const {code} = error as NodeJS.ErrnoException;
       if (code === 'ENOSPC' || code === 'EMFILE')
-        trouble = `no more file watches available (${code}): file watching is off: changes are found by scanning; raise fs.inotify.max_user_watches`;
+        trouble = `no more file watches are available (${code}), so changes are found by scanning; raise fs.inotify.max_user_watches`;
       return false;
     }
   };

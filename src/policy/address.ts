@@ -55,13 +55,13 @@ export function riskOfAddress(url: URL, kind: HostKind): Risk {
   const {hostname, protocol, port} = url;
   const factors: Factor[] = [];
   if (kind === 'public')
-    factors.push({level: 'MEDIUM', why: `${hostname} is another machine, and is told this address`});
+    factors.push({level: 'MEDIUM', why: `${hostname} is another machine and will see this address`});
   else factors.push({level: kind === 'linkLocal' ? 'CRITICAL' : 'HIGH', why: `${hostname} is ${privateWords[kind]}`});
   if (protocol === 'http:')
-    factors.push({level: 'MEDIUM', why: 'plain http: who is on the way can read and change what is sent'});
+    factors.push({level: 'MEDIUM', why: 'plain http: the network between can read and change the data'});
   if (port !== '') factors.push({level: 'MEDIUM', why: `port ${port} is not the usual one`});
   if (/(^|\.)xn--/.test(hostname))
-    factors.push({level: 'MEDIUM', why: 'the name of the host has letters that may look like others'});
+    factors.push({level: 'MEDIUM', why: 'the host name has letters that may look like others'});
   const carriers = [
     url.search.length > LONG_QUERY && 'query',
     url.pathname.split('/').some(segment => segment.length > LONG_SEGMENT) && 'path',

@@ -50,6 +50,7 @@ describe('commands', () => {
   it.each(commands.map(one => [pathOf(one), one] as const))('%s: help with examples that fit 80 columns', (_, one) => {
     const about = aboutOf(one);
     expect(one.summary().length).toBeGreaterThan(8);
+    expect(`${one.summary()}\n${one.description()}`).not.toMatch(/\b([a-z]+) \1\b/i);
     expect(one.description()).toMatch(/\.$/);
     expect(about?.examples.length).toBeGreaterThanOrEqual(2);
     expect(about?.examples.length).toBeLessThanOrEqual(4);

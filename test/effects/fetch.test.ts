@@ -255,7 +255,7 @@ describe('what a person is asked', () => {
     expect(await asked('https://docs.example.com/a/b', 'to read the manual')).toEqual({
       type: 'network',
       title: 'fetch: https://docs.example.com/a/b',
-      risk: {level: 'MEDIUM', factors: ['docs.example.com is another machine, and is told this address']},
+      risk: {level: 'MEDIUM', factors: ['docs.example.com is another machine and will see this address']},
       reason: 'to read the manual',
       parts: [{label: 'Address', text: 'https://docs.example.com/a/b'}],
       edits: {argument: 'url', label: 'Address'},

@@ -74,7 +74,7 @@ function visible(path: string, where: ProgramSearch): boolean {
 
 function unsafe(path: string, where: ProgramSearch): boolean {
   if ([where.home, where.workspace].some(folder => within(path, real(folder) ?? folder))) return true;
-  // Whoever can write a parent folder can replace the program.
+  // A user who can write a parent folder can replace the program.
   for (let at = path; at !== '/'; at = dirname(at)) if ((statSync(at).mode & 0o002) !== 0) return true;
   return false;
 }

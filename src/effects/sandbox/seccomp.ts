@@ -151,7 +151,7 @@ export function openFilter(): number | undefined {
     if (!filter) return undefined;
     kept = keep(filter);
   }
-  // Open it anew: each reader needs its own file offset.
+  // Open the file again: each reader needs its own file offset.
   return openSync(`/proc/self/fd/${kept}`, 'r');
 }
 

@@ -99,7 +99,7 @@ function unsafeOnHost(segment: SegmentJudgement, context: ToolContext, unconfine
   if (commandKind(name) === 'git' && hasOwnRepository(context))
     return [`\`${source}\`: git runs what the settings of a repository say, and agents can change those of this one`];
   if (segment.sandbox === 'host') {
-    // Whoever wrote sandbox: host has accepted the other risks.
+    // The rule says `sandbox: host`, which accepts the other risks.
     const ours = runsOurCode(argv, path => isUnsafe(path, {home, workspace, confined: false}));
     return ours === undefined ? [] : [`${ours} outside the sandbox, and agents can change that`];
   }

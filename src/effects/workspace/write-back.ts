@@ -162,7 +162,7 @@ function makeFile(
   try {
     for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
     const may = permissions ?? fstatSync(fd).mode & 0o777;
-    // Whoever may read the file may execute it.
+    // Each execute bit follows the read bit of the same class.
     fchmodSync(fd, mode === '100755' ? may | ((may & 0o444) >> 2) : may);
   } finally {
     closeSync(fd);

@@ -34,7 +34,7 @@ export function findMergeBase(
       ? withoutOthers(versions[index] as string, has)
       : {text: versions[index] as string, gone: 0};
     const changed = gone + changedLines(lines, text, least + 1);
-    // Of equally near session versions take the older: somebody else wrote what the newer has in addition.
+    // Prefer the older of two equally near session versions: the newer one has messages that this editor did not write.
     if (changed > least || (changed === least && kind !== 'session')) continue;
     least = changed;
     best = index;

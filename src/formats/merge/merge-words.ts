@@ -42,7 +42,7 @@ export function keepMessageWords(base: string, person: string, last: string): st
   for (const [i, was] of b.items.entries()) {
     const now = l.items[i] as string;
     if (now === was || !isUsers(was) || !isUsers(now)) continue;
-    // Of two identical messages nobody can tell which one is meant.
+    // Identical messages are ambiguous.
     const found = items.indexOf(was);
     if (found !== -1 && items.lastIndexOf(was) === found) items[found] = now;
   }

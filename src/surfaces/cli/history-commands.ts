@@ -8,7 +8,7 @@ export function addHistoryCommands(program: Command, {home, json, finish}: Comma
   about(
     program
       .command('log [what]')
-      .summary('show show the journal in plain words')
+      .summary('show the journal in plain words')
       .description('Show the journal in plain words, for everything or for one agent, session, task, approval or file.')
       .option('-f, --follow', 'follow new changes until Ctrl-C')
       .option('-n, --count <number>', 'number of entries (default: 30, with --json all)', wholeNumber)
@@ -63,7 +63,7 @@ export function addHistoryCommands(program: Command, {home, json, finish}: Comma
   about(
     program
       .command('fork <session>')
-      .summary('start start a new session from any point of another')
+      .summary('start a new session from any point of another')
       .description('Start a new session from any point in the history of another, even a removed one: docs/history.md.')
       .option('--at <place>', 'a commit, a message (its number in `show`, or a call or delivery), or COMMIT:MESSAGE')
       .option('--paused', 'create the session paused')

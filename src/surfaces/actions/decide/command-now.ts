@@ -11,7 +11,7 @@ import {isUnrecorded, type Request} from './queue.ts';
 
 /** The current command of a request, in queue and page. */
 export type CommandNow =
-  /** What would run, and where it was changed. */
+  /** The command that would run. `changed`: the place where a person edited it. */
   | {text: string; changed?: 'queue' | 'page' | 'both'}
   /** Queue and page differ. `certain`: both were changed, so nothing runs. */
   | {queue: string; page: string; certain: boolean};
@@ -36,7 +36,7 @@ function withShown({task, command}: Request, shown: string | undefined): Command
   return {queue: command, page: shown, certain: inQueue};
 }
 
-/** The same, reading the page only if it differs from the item. */
+/** Like `commandNow`, but parses the page only if its text lacks the command of the queue. */
 export function commandOf(home: string, request: Request): CommandNow | undefined {
   const {id, command} = request;
   if (command === undefined || !isUnrecorded(request) || !isId(id)) return withShown(request, undefined);

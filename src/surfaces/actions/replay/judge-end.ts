@@ -9,7 +9,7 @@ import {
 import {outOfPlace} from './out-of-place.ts';
 import {sessionIdOf} from './track.ts';
 
-/** What happened to one message until the last version. */
+/** A message that differs between its recording and the last version. */
 export interface EntryFate {
   kind: 'changed' | 'missing' | 'added' | 'moved';
   entry: MessageEntry;

@@ -5,7 +5,7 @@ import {effectOf, verdictOf} from '../verify/verdict-of.ts';
 import type {MessageEntry} from './entry.ts';
 import type {Oddity, StepResult, VersionStep} from './step.ts';
 
-/** What a version newly did about a call. */
+/** A call that a version ran, asked about or refused for the first time. */
 export interface CallDone {
   /** Index of the answer. */
   at: number;

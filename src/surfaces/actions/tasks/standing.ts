@@ -5,7 +5,7 @@ import {rowsOf} from './task-rows.ts';
 
 export interface TaskStanding {
   row: TaskRow;
-  /** What happens next. */
+  /** The next events for the task, as sentences. */
   next: string[];
   /** Open tasks that depend on it. */
   neededBy: string[];

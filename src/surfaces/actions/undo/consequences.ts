@@ -11,7 +11,7 @@ import {toolNamed, tools} from '../../../policy/tools.ts';
 import type {UndoEdit} from './plan-file.ts';
 import {workspaceUndo} from './workspace-undo.ts';
 
-/** What an undo cannot undo, and what happens next. */
+/** Effects that an undo leaves in place, and the next steps of the daemon, as sentences. */
 export interface UndoConsequences {
   cannot: string[];
   next: string[];

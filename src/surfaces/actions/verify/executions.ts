@@ -14,7 +14,7 @@ export interface Execution {
   tainted: boolean;
 }
 
-/** What is new in a version of a session. */
+/** Changes to calls that a version of a session brings. */
 export interface VersionNews {
   started: Execution[];
   odd: {session: string; call: CallSummary; objection: Objection}[];
