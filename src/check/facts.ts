@@ -1,6 +1,7 @@
 import type {ApprovalState} from '../formats/approval/approval-state.ts';
 import type {Place, Problem} from '../formats/common/diagnostic.ts';
 import {type Kind, kindOf, stemOf} from '../formats/common/key.ts';
+import type {CausedBy} from '../formats/session/causes.ts';
 import type {SpendLimits} from '../formats/session/spent.ts';
 import type {DaySpend} from '../formats/spend-file.ts';
 import type {ItemFact, PageFact} from './approval-facts.ts';
@@ -9,7 +10,7 @@ import type {SessionFact} from './session-facts.ts';
 import type {TaskFact} from './task-facts.ts';
 
 /** Raise this when the content or meaning of facts changes, or a check of a single file. Older cached facts are ignored. */
-export const FACTS_VERSION = 15;
+export const FACTS_VERSION = 16;
 
 export interface Counts {
   agents?: number;
@@ -47,6 +48,8 @@ export interface Facts {
   page?: PageFact;
   /** In a template: limits of its agent. In the settings: limits of all agents per day. */
   limits?: SpendLimits;
+  /** In a session or task file: what follows from which cause. */
+  causes?: CausedBy;
   /** Content of state/spend.yaml. */
   spend?: DaySpend;
   refers?: Reference[];

@@ -1,5 +1,6 @@
 import type {Place} from '../formats/common/diagnostic.ts';
 import {stemOf} from '../formats/common/key.ts';
+import type {CausedBy} from '../formats/session/causes.ts';
 import type {DaySpent} from '../formats/session/spent.ts';
 import type {Facts} from './facts.ts';
 import type {SessionFact} from './session-facts.ts';
@@ -20,12 +21,14 @@ type PackedSession = [
   idColumn: number,
   agentLine: number,
   agentColumn: number,
+  causes: CausedBy | 0,
   ...spent: PackedSpent,
 ];
 
 /** Empty if no model has answered in the session. */
 type PackedSpent = [] | [day: string, turns: number, inputTokens: number, outputTokens: number, costUsd: number];
 
+/** Without `causes`. */
 const FACTS_KEYS = 6;
 /** Without `spent`. */
 const SESSION_KEYS = 11;
@@ -43,6 +46,7 @@ export function packFacts(path: string, facts: Facts): PackedFacts {
         session.idAt.column,
         session.agentAt.line,
         session.agentAt.column,
+        facts.causes ?? 0,
         ...packSpent(session.spent),
       ]
     : facts;
@@ -65,7 +69,8 @@ function isUsual(path: string, facts: Facts, session: SessionFact): boolean {
   if (problems.length + needs.length + segments.length + waits.length > 0 || segment || shared) return false;
   if (facts.kind !== 'session' || counts.sessions !== 1 || counts.messages === undefined) return false;
   const keys = session.spent ? SESSION_KEYS + 1 : SESSION_KEYS;
-  if (Object.keys(facts).length !== FACTS_KEYS || Object.keys(session).length !== keys) return false;
+  const factsKeys = facts.causes ? FACTS_KEYS + 1 : FACTS_KEYS;
+  if (Object.keys(facts).length !== factsKeys || Object.keys(session).length !== keys) return false;
   return (
     Object.keys(counts).length === 2 && id === stemOf(path) && defines.length === 1 && defines[0] === `session/${id}`
   );
@@ -77,7 +82,8 @@ const places = new Map<number, Place>();
 
 export function unpackFacts(path: string, packed: PackedFacts): Facts {
   if (!Array.isArray(packed)) return packed;
-  const [messages, agent, status, created, updated, idLine, idColumn, agentLine, agentColumn, ...spent] = packed;
+  const [messages, agent, status, created, updated, idLine, idColumn, agentLine, agentColumn, causes, ...spent] =
+    packed;
   const id = stemOf(path);
   return {
     kind: 'session',
@@ -99,6 +105,7 @@ export function unpackFacts(path: string, packed: PackedFacts): Facts {
       waits: NONE,
       ...unpackSpent(spent),
     },
+    ...(causes !== 0 && {causes}),
   };
 }
 

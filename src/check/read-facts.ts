@@ -35,8 +35,12 @@ export function factsFrom(parsed: ParsedFile): Facts {
 }
 
 /** Whether a common session can skip `detachStrings`: its strings are detached already. */
-function isPlain({problems, needs}: Facts, {segments, waits, waitingFor}: SessionFact): boolean {
-  return waitingFor === undefined && problems.length + needs.length + segments.length + waits.length === 0;
+function isPlain({problems, needs, causes}: Facts, {segments, waits, waitingFor}: SessionFact): boolean {
+  return (
+    waitingFor === undefined &&
+    causes === undefined &&
+    problems.length + needs.length + segments.length + waits.length === 0
+  );
 }
 
 function specific(parsed: ParsedFile): Partial<Facts> {
@@ -85,14 +89,22 @@ function ownLimits({max_turns, max_tokens, max_cost_usd}: NonNullable<TemplateVa
   return {turns: max_turns, tokens: max_tokens, cost_usd: max_cost_usd};
 }
 
-function homeLimits({per_day, agent_messages}: NonNullable<Settings['limits']> = {}): AnyLimits {
-  return {...per_day, hops: agent_messages};
+function homeLimits(limits: NonNullable<Settings['limits']> = {}): AnyLimits {
+  const {turns, tokens, cost_usd} = limits.per_day ?? {};
+  const {sessions, tasks, messages} = limits.per_cause ?? {};
+  return {
+    ...{turns, tokens, cost_usd},
+    ...{sessions, tasks, messages},
+    hops: limits.agent_messages,
+    requests: limits.open_requests,
+    turns_per_work: limits.max_turns,
+  };
 }
 
 type AnyLimits = {[K in keyof SpendLimits]: number | undefined};
 
-function limitFacts({turns, tokens, cost_usd, hops}: AnyLimits = {}): {limits?: SpendLimits} {
-  const set = Object.entries({turns, tokens, cost_usd, hops}).filter(([, limit]) => limit !== undefined);
+function limitFacts(limits: AnyLimits): {limits?: SpendLimits} {
+  const set = Object.entries(limits).filter(([, limit]) => limit !== undefined);
   return set.length > 0 ? {limits: Object.fromEntries(set) as SpendLimits} : {};
 }
 

@@ -1,10 +1,11 @@
 import type {Place} from '../formats/common/diagnostic.ts';
 import {isSegment, stemOf} from '../formats/common/key.ts';
+import {type CausedBy, causedInSession} from '../formats/session/causes.ts';
 import type {Session} from '../formats/session/session.ts';
 import type {SessionHeader, SessionStatus} from '../formats/session/session-schema.ts';
 import {type DaySpent, spentIn, type Work, workIn} from '../formats/session/spent.ts';
 import {type Need, shortTitle} from './need.ts';
-import {placesIn} from './session-places.ts';
+import {approvalPlaces, placesIn} from './session-places.ts';
 
 /** A call that waits for an approval. */
 interface Wait extends Place {
@@ -41,6 +42,7 @@ export interface SessionFacts {
   counts: {sessions: number; messages: number};
   needs: Need[];
   session?: SessionFact;
+  causes?: CausedBy;
 }
 
 /** A file with an error defines its name and nothing else. */
@@ -52,7 +54,9 @@ export function sessionFacts(path: string, file: Session): SessionFacts {
   const id = header.session_id === undefined || header.session_id === stem ? stem : ownString(header.session_id);
   const placeOf = placesIn(file);
   const segment = isSegment(path);
+  const causes = causedInSession(messages, segment ? isFirstSegment(path) : (header.segments ?? []).length === 0);
   return {
+    ...(causes && {causes}),
     // Approvals refer to the file name; duplicates are found by id.
     defines: [
       ...new Set([`session/${stem}`, `session/${id}`]),
@@ -79,6 +83,10 @@ export function sessionFacts(path: string, file: Session): SessionFacts {
   };
 }
 
+function isFirstSegment(path: string): boolean {
+  return path.endsWith('.1.session.yaml');
+}
+
 /** A deep copy with detached strings. A substring would keep the whole file text in memory. */
 export function detachStrings<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
@@ -95,14 +103,16 @@ function spending(header: SessionHeader, messages: Session['messages']): Partial
   return {...(spent && {spent}), ...(waitingFor !== undefined && {waitingFor, work: workIn(messages)})};
 }
 
-function waitsOf({messages}: Session, placeOf: ReturnType<typeof placesIn>): Wait[] {
+function waitsOf(file: Session, placeOf: ReturnType<typeof placesIn>): Wait[] {
+  const {messages} = file;
   if (!hasApprovals(messages)) return [];
+  const quickly = approvalPlaces(file);
   const answered = new Set(messages.map(message => message.tool_call_id));
   return messages.flatMap((message, index) =>
     (message.tool_calls ?? []).flatMap(({id, approval, started}, i) =>
       approval === undefined || started || answered.has(id)
         ? []
-        : [{approval, ...placeOf(['messages', index, 'tool_calls', i, 'approval'])}],
+        : [{approval, ...(quickly(index, approval) ?? placeOf(['messages', index, 'tool_calls', i, 'approval']))}],
     ),
   );
 }

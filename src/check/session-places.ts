@@ -1,5 +1,5 @@
 import type {Place} from '../formats/common/diagnostic.ts';
-import {lineStarts, placeNear} from '../formats/common/lines.ts';
+import {lineStarts, placeAt, placeNear} from '../formats/common/lines.ts';
 import {type Session, sessionText} from '../formats/session/session.ts';
 import {placeOfValue, readYaml, type YamlSource} from '../formats/yaml/yaml-source.ts';
 
@@ -44,6 +44,33 @@ export function placesIn(session: Session): (path: SessionPath) => Place {
           : undefined;
     return found ?? inWhole(path);
   };
+}
+
+/**
+ * Finds the line and column of `approval: ID` in messages by their text, which is quick even in a message with a thousand
+ * calls. Undefined if the text is not plain there, or has the same line twice.
+ */
+export function approvalPlaces(session: Session): (message: number, approval: string) => Place | undefined {
+  let itemLines: number[] | undefined;
+  let lastItem: {index: number; starts: number[]; offsets: ReadonlyMap<string, number | undefined>} | undefined;
+  return (index, approval) => {
+    const {text, plain} = session.items?.[index] ?? {};
+    if (text === undefined || !plain) return undefined;
+    if (lastItem?.index !== index) lastItem = {index, starts: lineStarts(text), offsets: approvalOffsets(text)};
+    const offset = lastItem.offsets.get(approval);
+    if (offset === undefined) return undefined;
+    itemLines ??= linesBefore(session);
+    const place = placeAt(lastItem.starts, offset);
+    return {line: (itemLines[index] ?? 0) + place.line, column: place.column};
+  };
+}
+
+/** Where the values of lines `approval: ID` begin; undefined for an id with more than one line. */
+function approvalOffsets(text: string): Map<string, number | undefined> {
+  const offsets = new Map<string, number | undefined>();
+  for (const {index, 0: line, 1: id = ''} of text.matchAll(/^ +approval: ([A-Za-z0-9._-]+)$/gm))
+    offsets.set(id, offsets.has(id) ? undefined : index + line.length - id.length);
+  return offsets;
 }
 
 /** Blank lines and comments before the first key. */

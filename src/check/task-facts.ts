@@ -1,8 +1,11 @@
 import type {Place} from '../formats/common/diagnostic.ts';
+import {type CausedBy, causedInTasks} from '../formats/session/causes.ts';
+import {chainIn} from '../formats/session/chain.ts';
 import {fieldOf, idsIn, type Priority, type Task, type TaskFile, type TaskState} from '../formats/task/task.ts';
+import {isGated} from '../formats/task/task-approval.ts';
 import {type Need, shortTitle} from './need.ts';
 
-/** Facts about a task. A closed task has only line, state, id, parent and chain. */
+/** Facts about a task. A closed task has only line, state, id, parent, chain and gated. */
 export interface TaskFact {
   line: number;
   state: TaskState;
@@ -20,6 +23,8 @@ export interface TaskFact {
   assigned?: string;
   /** Id of the request to start the task. */
   approval?: string;
+  /** Needs a person's approval to start, and is not delivered: `isGated`. */
+  gated?: true;
   waitsFor?: string[];
   waitsAt?: Place;
   /** The field `parent`; `nested` is the id of the enclosing task. */
@@ -48,9 +53,22 @@ export function isOpenState(state: string | null): boolean {
   return state === 'pending' || state === 'in_progress' || state === 'blocked';
 }
 
-export function taskFacts({text, tasks}: TaskFile): {counts: {tasks: number}; needs: Need[]; tasks: TaskFact[]} {
+interface TaskFileFacts {
+  counts: {tasks: number};
+  needs: Need[];
+  tasks: TaskFact[];
+  causes?: CausedBy;
+}
+
+export function taskFacts({text, tasks}: TaskFile): TaskFileFacts {
   const facts = tasks.map(task => factOf(text, task));
-  return {counts: {tasks: tasks.length}, needs: facts.flatMap(needOf), tasks: facts};
+  const causes = causedInTasks(facts.flatMap(({chain}) => chainIn(chain)?.chain ?? []));
+  return {
+    counts: {tasks: tasks.length},
+    needs: facts.flatMap(needOf),
+    tasks: facts,
+    ...(causes && {causes}),
+  };
 }
 
 function factOf(text: string, task: Task): TaskFact {
@@ -58,6 +76,7 @@ function factOf(text: string, task: Task): TaskFact {
   const fact: TaskFact = {line, state};
   const open = isOpenState(state);
   if (open) openTask(fact, text, task);
+  if (isGated(task)) fact.gated = true;
   const nested = task.parent && fieldOf(task.parent, 'id');
   if (nested !== undefined) fact.nested = nested;
   const seen = new Set<string>();

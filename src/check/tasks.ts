@@ -1,4 +1,6 @@
 import {nearest, type Place, type Problem, problem} from '../formats/common/diagnostic.ts';
+import {jsonText} from '../formats/common/visible.ts';
+import {assigneeIn} from '../formats/task/task-assignee.ts';
 import type {Look} from './look.ts';
 import {agentHint, isKnownName, type Names, namesSeen} from './names.ts';
 import {isOpenState, sessionAtWork, type TaskFact} from './task-facts.ts';
@@ -61,12 +63,12 @@ function checkOpen(task: TaskFact, look: Look, names: Names, report: Report): vo
 function checkAssign({assign, assignAt, line}: TaskFact, names: Names, report: Report): void {
   if (assign === undefined) return;
   const template = /^new:([^/\s]+)$/.exec(assign)?.[1];
-  if (template ? names.hasAgent(template) : /^new:[^/\s]+\/\S+$/.test(assign)) return;
+  if (template ? names.hasAgent(template) : assigneeIn([], assign).model !== undefined) return;
   report(
     'UNKNOWN_AGENT',
     assignAt ?? {line, column: 1},
-    `expected "assign: new:TEMPLATE" or "new:provider/model", got "${assign}"`,
-    template ? agentHint(template, names) : 'name a template or a model',
+    `expected "assign: new:TEMPLATE" or "new:provider/model", got ${jsonText(assign)}`,
+    template ? agentHint(template, names) : 'name a template or a model, in plain letters and without ".."',
   );
 }
 

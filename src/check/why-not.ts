@@ -1,3 +1,4 @@
+import {isApprovalRequired} from '../formats/task/task-approval.ts';
 import {isKnownName} from './names.ts';
 import {assigneeOfRow, type Others, type TaskRow, wordsIn} from './rows.ts';
 
@@ -58,7 +59,7 @@ export function isForNobody(row: TaskRow): boolean {
 
 /** Whether the task needs an approval before its delivery. */
 function needsApproval({approval_required, assigned}: TaskRow): boolean {
-  return approval_required === 'true' && assigned === null;
+  return isApprovalRequired(approval_required) && assigned === null;
 }
 
 /** Whether the first assignee is a person. */

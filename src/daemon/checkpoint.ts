@@ -1,3 +1,4 @@
+import {Causes} from '../agents/state/causes.ts';
 import type {With} from '../agents/state/parts.ts';
 import {SessionCounts} from '../agents/state/session-counts.ts';
 import {Waits} from '../agents/state/waits.ts';
@@ -38,6 +39,7 @@ interface Remembered {
   index: HomeIndex;
   sessions: SessionCounts;
   waits: Waits;
+  causes: Causes;
   kinds: Pick<HomeFiles['kinds'], 'followers'>;
   phase: Pick<HomeFiles['phase'], 'unsaved'>;
 }
@@ -62,13 +64,14 @@ const versionOf = (version: string) => `${version}/${FACTS_VERSION}`;
 export async function readCheckpoint(disk: Disk, version: string): Promise<Checkpoint> {
   // Let the caller start git first, which runs in parallel.
   await disk.clock.nextTurn();
-  const [sessions, waits] = [new SessionCounts(), new Waits()];
+  const [sessions, waits, causes] = [new SessionCounts(), new Waits(), new Causes()];
   const remembered: Remembered = {
     known: new Map(),
     index: new HomeIndex(),
     sessions,
     waits,
-    kinds: {followers: [sessions, waits]},
+    causes,
+    kinds: {followers: [sessions, waits, causes]},
     phase: {unsaved: false},
   };
   const cached = readCache<Cached>(disk, CACHE, versionOf(version));

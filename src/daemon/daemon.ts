@@ -112,7 +112,7 @@ export async function serve({
     });
     const {sandbox} = world;
     const tools = new Tools(world.tools ? [world.tools] : []);
-    const {known, index, sessions, waits, kinds, phase} = restored.remembered;
+    const {known, index, sessions, waits, causes, kinds, phase} = restored.remembered;
     const files: HomeFiles = {
       home,
       disk,
@@ -154,7 +154,7 @@ export async function serve({
       inboxes: new Inboxes(servedSince(disk), schedules),
       tasks: new Tasks(),
       notes: new Notes(),
-      spend: new Spend({clock, onDue: () => writeSpend(daemon.files), onNewDay: () => waits.allChanged()}),
+      spend: new Spend({clock, causes, onDue: () => writeSpend(daemon.files), onNewDay: () => waits.allChanged()}),
       effects: {
         // Begins with a letter, so that YAML never parses it as a number.
         run: `r${random.bytes(6).toString('hex')}`,
@@ -311,7 +311,11 @@ async function lookSafely(
     troubles.set(trouble, `${path}: ${(error as Error).message}`);
     if ((error as Error).name === 'NotDurable') onBroken(error as Error);
   }
-  if (!waitingSince || !outcome) return outcome;
+  if (!waitingSince) return outcome;
+  if (!outcome) {
+    waitingSince.delete(path);
+    return undefined;
+  }
   const since = waitingSince.get(path) ?? clock.monotonic();
   waitingSince.set(path, since);
   return 'failed' in outcome || clock.monotonic() - since > ONCE_WAIT_MS ? undefined : outcome;

@@ -3,10 +3,7 @@ import type {ReachedLimit} from './limits.ts';
 
 /** The queue item of a request to raise a limit. */
 export function budgetItem(reached: ReachedLimit, now: string): NewApprovalItem {
-  const {id, scope, what, limit, agent, session} = reached;
-  const key = {home: `per_day.${what}`, chain: 'limits.agent_messages', work: `max_${what}`, agent: `max_${what}`}[
-    scope
-  ];
+  const {id, what, limit, inTemplate, agent, session} = reached;
   return {
     id,
     title: `Approve more ${nouns[what]}: ${who(reached)} ${used(reached)}`,
@@ -17,30 +14,62 @@ export function budgetItem(reached: ReachedLimit, now: string): NewApprovalItem 
     factors: [],
     fields: {
       session,
-      limit: `${key}: ${limit} in ${scope === 'home' || scope === 'chain' ? 'agentdir.yaml' : `the template of ${agent}`}`,
-      reached: used(reached),
+      limit: `${settingOf(reached)}: ${limit} in ${inTemplate ? `the template of ${agent}` : 'agentdir.yaml'}`,
+      reached: `${who(reached)} ${used(reached)}`,
       grants: grants(reached),
       otherwise:
         'rejecting pauses the sessions that wait for this; they also go on by themselves when the limit is raised' +
-        (scope === 'work' || scope === 'chain' ? '' : ', and on the next day (UTC)'),
+        goesOnLater(reached),
     },
   };
 }
 
+/** The setting that raises the limit. */
+function settingOf({scope, what}: Pick<ReachedLimit, 'scope' | 'what'>): string {
+  if (what === 'requests') return 'limits.open_requests';
+  if (scope === 'chain') return 'limits.agent_messages';
+  if (scope === 'cause') return `limits.per_cause.${what}`;
+  return scope === 'home' ? `limits.per_day.${what}` : `limits.max_${what}`;
+}
+
+function goesOnLater({scope, what, allowed}: ReachedLimit): string {
+  if (what === 'requests') return `, and when at most ${Math.floor(allowed / 2)} requests are open`;
+  return scope === 'agent' || scope === 'home' ? ', and on the next day (UTC)' : '';
+}
+
 /** The effect of an approval. */
 function grants({limit, what, scope, day}: Pick<ReachedLimit, 'limit' | 'what' | 'scope' | 'day'>): string {
-  const until = {work: 'for this piece of work', chain: 'for this exchange'}[scope as string] ?? `on ${day}`;
+  const untils: Partial<Record<ReachedLimit['scope'], string>> = {
+    work: 'for this piece of work',
+    chain: 'for this exchange',
+    cause: 'from this cause',
+  };
+  const until = untils[scope] ?? `on ${day}`;
   return limit === 0 ? `no limit of ${nouns[what]} ${until}` : `${amount(limit, what)} more ${until}`;
 }
 
-const nouns = {turns: 'turns', tokens: 'tokens', cost_usd: 'cost', hops: 'messages between agents'} as const;
+const nouns = {
+  turns: 'turns',
+  tokens: 'tokens',
+  cost_usd: 'cost',
+  hops: 'messages between agents',
+  requests: 'open requests',
+  turns_per_work: 'turns',
+  sessions: 'sessions',
+  tasks: 'tasks',
+  messages: 'messages',
+} as const;
 
-function who({scope, agent, session}: ReachedLimit): string {
-  return {work: session, agent, home: 'all agents together', chain: session}[scope];
+function who({scope, agent, session, what, cause}: ReachedLimit): string {
+  if (what === 'requests') return 'agents that want to ask you';
+  const causeWords = `what began with ${cause}`;
+  return {work: session, agent, home: 'all agents together', chain: session, cause: causeWords}[scope];
 }
 
 function used({what, used, allowed, scope, day}: ReachedLimit): string {
   const much = allowed === used ? amount(used, what) : `${number(used, what)} of ${amount(allowed, what)}`;
+  if (what === 'requests') return `wait: ${much} need your decision first`;
+  if (scope === 'cause') return `led to ${much} without a person in between`;
   if (scope === 'chain') return `comes after ${much} without a person in between`;
   return `used ${much} ${scope === 'work' ? 'for one piece of work' : `on ${day}`}`;
 }

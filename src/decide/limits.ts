@@ -1,12 +1,20 @@
 import type {ApprovalState} from '../formats/approval/approval-state.ts';
 import {isId} from '../formats/common/values.ts';
+import type {Caused} from '../formats/session/causes.ts';
+import {causeFrom} from '../formats/session/chain.ts';
 import type {SpendLimits, Spent, Work} from '../formats/session/spent.ts';
 
-/** One piece of work in a session, one agent per day, all agents per day, or one chain of messages. */
-type LimitScope = 'work' | 'agent' | 'home' | 'chain';
+/** One piece of work in a session, one agent per day, all agents per day, one chain of messages, or one cause. */
+type LimitScope = 'work' | 'agent' | 'home' | 'chain' | 'cause';
 
 /** Default limit for a chain of messages between agents. */
 const MOST_HOPS = 40;
+/** Default limit for turns in one piece of work. */
+const MOST_TURNS = 100;
+/** Default limits for what follows from one cause. */
+const MOST_CAUSED: Readonly<Caused> = {sessions: 100, tasks: 100, messages: 300};
+/** Default limit for requests that wait for a person at a time. */
+const MOST_REQUESTS = 200;
 
 /** Everything that decides whether a session may ask its model again. */
 export interface LimitInput {
@@ -20,6 +28,10 @@ export interface LimitInput {
   /** Limits in the settings: usage of all agents per day. */
   home: SpendLimits | undefined;
   spent: {agent: Spent; all: Spent};
+  /** Count the sessions, tasks and messages that follow from a cause. */
+  caused: (cause: string) => Caused;
+  /** For a session that wants to ask a person: the number of open requests, and whether the session waits already until there are fewer. */
+  requests?: {open: number; waits: boolean};
   /** The state of a request to raise a limit; undefined if there is none. */
   stateOf: (id: string) => ApprovalState | undefined;
 }
@@ -30,11 +42,14 @@ export interface ReachedLimit {
   id: string;
   scope: LimitScope;
   what: keyof SpendLimits;
-  /** The configured limit. */
+  /** The configured limit, and whether the agent's template has it. */
   limit: number;
+  inTemplate: boolean;
   /** The limit including granted raises. */
   allowed: number;
   used: number;
+  /** The cause that the limit is about, if its scope is `cause`. */
+  cause?: string;
   session: string;
   agent: string;
   day: string;
@@ -48,24 +63,91 @@ export function firstReachedLimit(input: LimitInput): ReachedLimit | undefined {
 export function* allReachedLimits(input: LimitInput): Generator<ReachedLimit, undefined> {
   const {own, home, work, spent, day, agent, session} = input;
   const found = (scope: LimitScope, what: keyof SpendLimits, used: number, prefix: () => string) => {
-    const limit = scope === 'chain' ? (home?.hops ?? MOST_HOPS) : (scope === 'home' ? home : own)?.[what];
+    const limit = limitOf(scope, what, own, home);
     // Look up granted raises only beyond the configured limit.
     if (limit === undefined || used < limit) return [];
     const {approved, next} = granted(`${prefix()}-${what}`, input.stateOf);
     const allowed = allowedBy(limit, approved);
-    return used < allowed ? [] : [{id: next, scope, what, limit, allowed, used, session, agent, day}];
+    const inTemplate = scope === 'agent' || (scope === 'work' && own?.turns !== undefined);
+    return used < allowed ? [] : [{id: next, scope, what, limit, inTemplate, allowed, used, session, agent, day}];
   };
   const ofAgent = () => `budget-${part(agent)}-${day}`;
   const ofHome = () => `budget-${day}`;
   yield* found('work', 'turns', work.turns, () => `budget-${part(session)}-${stamp(work.since)}`);
   const {chain} = work;
   if (chain) yield* found('chain', 'hops', chain.hops - 1, () => `budget-${part(chain.chain)}`);
+  const cause = causeOfWork(session, work);
+  const caused = input.caused(cause);
+  // One more than the limit shows that more is wanted.
+  for (const each of causedThings)
+    for (const limit of found('cause', each, caused[each] - 1, () => `budget-${part(cause)}`)) yield {...limit, cause};
   yield* found('agent', 'tokens', tokens(spent.agent), ofAgent);
   yield* found('agent', 'cost_usd', spent.agent.cost_usd, ofAgent);
   yield* found('home', 'turns', spent.all.turns, ofHome);
   yield* found('home', 'tokens', tokens(spent.all), ofHome);
   yield* found('home', 'cost_usd', spent.all.cost_usd, ofHome);
+  if (input.requests) yield* tooManyRequests(input, input.requests);
   return undefined;
+}
+
+const causedThings = ['sessions', 'tasks', 'messages'] as const;
+
+/** The cause of a piece of work: what led to it, or the work itself. */
+function causeOfWork(session: string, {chain, since}: Pick<Work, 'chain' | 'since'>): string {
+  return chain?.chain ?? causeFrom(session, since);
+}
+
+/** How many more of these may follow from the cause. One more than the limit: see `allReachedLimits`. */
+export function leftForCause(
+  cause: string,
+  what: keyof Caused,
+  {home, caused, stateOf}: Pick<LimitInput, 'home' | 'caused' | 'stateOf'>,
+): {limit: number; left: number} {
+  const limit = home?.[what] ?? MOST_CAUSED[what];
+  const {approved} = granted(`budget-${part(cause)}-${what}`, stateOf);
+  return {limit, left: allowedBy(limit, approved) + 1 - caused(cause)[what]};
+}
+
+function limitOf(
+  scope: LimitScope,
+  what: keyof SpendLimits,
+  own: SpendLimits | undefined,
+  home: SpendLimits | undefined,
+): number | undefined {
+  switch (scope) {
+    case 'work':
+      return own?.turns ?? home?.turns_per_work ?? MOST_TURNS;
+    case 'chain':
+      return home?.hops ?? MOST_HOPS;
+    case 'cause':
+      return home?.[what] ?? MOST_CAUSED[what as keyof Caused];
+    case 'home':
+      return home?.[what];
+    case 'agent':
+      return own?.[what];
+  }
+}
+
+/** The id of the request to raise the number of open requests: `budget-2026-11-18-requests-1`. */
+export function isRequestLimit(id: string): boolean {
+  return /^budget-.+-requests-\d+$/.test(id);
+}
+
+/**
+ * The limit of open requests, if it is reached. Sessions that wait go on together when half of the requests are decided:
+ * otherwise all of them would go on and wait again at each decision.
+ */
+function tooManyRequests(
+  {home, day, session, agent, stateOf}: LimitInput,
+  {open, waits}: NonNullable<LimitInput['requests']>,
+): ReachedLimit[] {
+  const limit = home?.requests ?? MOST_REQUESTS;
+  if (open <= (waits ? limit / 2 : limit - 1)) return [];
+  const {approved, next} = granted(`budget-${day}-requests`, stateOf);
+  const allowed = allowedBy(limit, approved);
+  if (open <= (waits ? allowed / 2 : allowed - 1)) return [];
+  const of = {session, agent, day};
+  return [{id: next, scope: 'home', what: 'requests', limit, inTemplate: false, allowed, used: open, ...of}];
 }
 
 /** Each approval grants the limit once more. An approval of a limit of 0 removes the limit. */

@@ -58,7 +58,7 @@ export function plannedTask(wanted: WantedTask, origin: TaskOrigin): {task: NewT
     return {
       title: task.title,
       ...(priority && {priority}),
-      ...(task.assignee !== undefined && spawned === undefined && {names: [nameIn(task.assignee)]}),
+      ...(task.assignee !== undefined && spawned === undefined && {names: [agentNameIn(task.assignee)]}),
       ...(task.tags && {tags: task.tags.map(tag => tag.replace(/^#/, ''))}),
       fields: {
         id,
@@ -75,8 +75,9 @@ export function plannedTask(wanted: WantedTask, origin: TaskOrigin): {task: NewT
   return {task: make(wanted), ids};
 }
 
-function nameIn(assignee: string): string {
-  return assignee.trim().replace(/^@/, '');
+/** The name without spaces around it and `@`. A line break stays, and makes the name unknown. */
+export function agentNameIn(assignee: string): string {
+  return assignee.replace(/^ +| +$/g, '').replace(/^@/, '');
 }
 
 /** Parse tasks from task file text, without the fields that only the daemon sets. */

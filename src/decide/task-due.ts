@@ -1,4 +1,5 @@
 import {fieldOf, idsIn, type Note, type Task, type TaskFile, type TaskState} from '../formats/task/task.ts';
+import {isGated} from '../formats/task/task-approval.ts';
 import {assigneeOf, isReady} from '../formats/task/task-assignee.ts';
 import {mentionedNames} from './mentions.ts';
 import {type NoteMention, noteMentions} from './note-marks.ts';
@@ -54,8 +55,7 @@ function startOf(task: Task, key: string, context: DueContext): TaskDue[] {
   if (news?.heard || news?.refused) return [];
   // Assigned without a session, by a person or another program: already delivered.
   if (fieldOf(task, 'assigned') !== undefined && fieldOf(task, 'session') === undefined) return [];
-  const needsApproval = fieldOf(task, 'approval_required') === 'true' && fieldOf(task, 'assigned') === undefined;
-  return [{do: needsApproval ? 'ask' : 'deliver', task, key}];
+  return [{do: isGated(task) ? 'ask' : 'deliver', task, key}];
 }
 
 function afterEnd(task: Task, key: string, {isAgent, news, isEphemeral}: DueContext): TaskDue[] {
@@ -74,7 +74,9 @@ function afterEnd(task: Task, key: string, {isAgent, news, isEphemeral}: DueCont
 /** A parent task does not wait for its parts, but its owner gets a notice when the last part is done. */
 function partsDone(task: Task, key: string, {partsOf, isAgent, news}: DueContext): TaskDue[] {
   const id = fieldOf(task, 'id') ?? '';
-  const to = [assigneeOf(task).name, fieldOf(task, 'created_by')?.replace(/^@/, '')].find(
+  // The assignee hears nothing of a task whose start is not approved.
+  const assignee = isGated(task) ? undefined : assigneeOf(task).name;
+  const to = [assignee, fieldOf(task, 'created_by')?.replace(/^@/, '')].find(
     name => name !== undefined && isAgent(name),
   );
   const round = partsRound(task);

@@ -1,4 +1,5 @@
 import {fieldOf, idsIn, type Task, type TaskFile, type TaskState} from '../formats/task/task.ts';
+import {isApprovalRequired} from '../formats/task/task-approval.ts';
 import {assigneeOf} from '../formats/task/task-assignee.ts';
 import {type TaskChange, updateTasks} from '../formats/task/task-edit.ts';
 import type {CompletedFile} from './complete.ts';
@@ -18,6 +19,8 @@ export interface TaskNews {
   mentioned?: readonly string[] | undefined;
   /** Id of the request to start the task. */
   approval?: string | undefined;
+  /** An agent chose the model of the task, so that a person has to approve the start. */
+  gated?: boolean | undefined;
   /** The start was rejected or has expired. */
   refused?: {state: 'skipped' | 'blocked'; why: string} | undefined;
 }
@@ -157,8 +160,9 @@ function isReopened(notified: string): boolean {
 }
 
 /** Record the delivery, the begin or the approval request of a pending task. */
-function addDelivery(task: Task, {delivered, begun, approval}: TaskNews, change: Missing): void {
+function addDelivery(task: Task, {delivered, begun, approval, gated}: TaskNews, change: Missing): void {
   const {fields} = change;
+  if (gated && !isApprovalRequired(fieldOf(task, 'approval_required'))) fields.approval_required = 'true';
   if (approval !== undefined && fieldOf(task, 'approval') !== approval) fields.approval = approval;
   if (delivered && (fieldOf(task, 'assigned') === undefined || fieldOf(task, 'session') !== delivered.session)) {
     if (fieldOf(task, 'assigned') === undefined) fields.assigned = delivered.at;

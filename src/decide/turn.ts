@@ -1,5 +1,5 @@
 import type {Session} from '../formats/session/session.ts';
-import {insertMessage, setKeysInMessage, setSessionFields} from '../formats/session/session-edit.ts';
+import {insertMessages, setKeysInCalls, setSessionFields} from '../formats/session/session-edit.ts';
 import type {Call, Message, SessionHeader, SessionStatus} from '../formats/session/session-schema.ts';
 import {laterTime} from './session.ts';
 
@@ -95,20 +95,19 @@ export function beginsWith(messages: readonly Message[], basis: readonly Message
 export function withResults(session: Session, {index}: OpenCalls, results: readonly Message[]): Session {
   let after = index + 1;
   while (session.messages[after]?.role === 'tool_result') after++;
-  let result = session;
-  for (const message of results) result = insertMessage(result, after++, message);
-  return result;
+  return results.length === 0 ? session : insertMessages(session, after, results);
 }
 
-/** Set keys of a call in the answer at `index`: `approval` if it waits for a person, `started` before it runs. */
-export function withCallKeys(
-  session: Session,
-  index: number,
-  call: string,
-  keys: Partial<Pick<Call, 'approval' | 'started' | 'run' | 'where'>>,
-): Session {
-  const at = session.messages[index]?.tool_calls?.findIndex(({id}) => id === call) ?? -1;
-  return at === -1 ? session : setKeysInMessage(session, index, ['tool_calls', at], keys);
+/** Keys that the daemon sets in a call: `approval` if it waits for a person, the others before it runs. */
+export type CallKeys = Partial<Pick<Call, 'approval' | 'started' | 'run' | 'where'>>;
+
+/** Set keys of calls in the answer at `index`, by call id. */
+export function withCallKeys(session: Session, index: number, keys: ReadonlyMap<string, CallKeys>): Session {
+  const changes = (session.messages[index]?.tool_calls ?? []).flatMap(({id}, at) => {
+    const set = keys.get(id);
+    return set ? [{item: at, keys: set}] : [];
+  });
+  return changes.length === 0 ? session : setKeysInCalls(session, index, changes);
 }
 
 /** Set header fields; undefined removes one. Each version gets a new `updated`. */

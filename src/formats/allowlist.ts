@@ -17,9 +17,15 @@ const ruleSchema = z.union([
     match: z.string().min(1),
     sandbox: z.enum(['host']).optional().describe('host: runs outside the sandbox.'),
     network: z.boolean().optional(),
+    any_options: z
+      .boolean()
+      .optional()
+      .describe('A * covers any option and operand, not only those known to be harmless; in the sandbox only.'),
     agents: z.array(z.string()).optional().describe('Globs over agent ids; without it, all agents.'),
   }),
 ]);
+
+type WrittenRule = Exclude<z.infer<typeof ruleSchema>, string>;
 
 const rules = z.array(ruleSchema).nullable().optional();
 
@@ -32,6 +38,20 @@ const listSchema = z
       .looseObject({allow: z.array(z.string()).optional()})
       .nullable()
       .optional(),
+    tasks: z
+      .looseObject({
+        change_human: z
+          .enum(['allow', 'deny'])
+          .optional()
+          .describe('Whether agents may change prompt, assignee and conditions of a task that a person created.'),
+        change_waiting: z
+          .enum(['allow', 'deny'])
+          .optional()
+          .describe('Whether agents may change, start or end a task whose start waits for approval.'),
+      })
+      .nullable()
+      .optional()
+      .describe('What agents may do to tasks of persons: nothing of this if left out.'),
     tests: z
       .array(z.looseObject({run: z.string().max(16_384), expect: verdict, agent: z.string().optional()}))
       .nullable()
@@ -109,16 +129,24 @@ function readList(source: YamlSource, at: PlaceFinder): ReadPolicy {
   for (const kind of ['deny', 'ask', 'allow'] as const) {
     for (const [i, item] of (value.commands?.[kind] ?? []).entries()) {
       const place = at(['commands', kind, i]);
-      const {match, sandbox, network, agents} =
-        typeof item === 'string'
-          ? {match: item}
-          : (item as {match: string; sandbox?: 'host'; network?: boolean; agents?: string[]});
+      const {match, sandbox, network, any_options, agents} =
+        typeof item === 'string' ? {match: item} : (item as WrittenRule);
+      if (any_options && (kind !== 'allow' || sandbox === 'host'))
+        problems.push(
+          problem(
+            'BAD_RULE',
+            place,
+            `expected any_options only on an allow rule for the sandbox, got it ${kind === 'allow' ? 'beside sandbox: host' : `on ${kind === 'ask' ? 'an ask' : 'a deny'} rule`}`,
+            'remove any_options, or spell out the words that may run on the host',
+          ),
+        );
       const rule = makeRule(match, kind, place, problems);
       if (rule)
         found.push({
           ...rule,
           ...(sandbox && {sandbox}),
           ...(network && {network: true as const}),
+          ...(any_options && kind === 'allow' && sandbox !== 'host' && {anyOptions: true as const}),
           ...(agents && {agents}),
         });
     }
@@ -143,7 +171,13 @@ function readList(source: YamlSource, at: PlaceFinder): ReadPolicy {
     place: at(['tests', i]),
   }));
   return {
-    policy: {rules: found, tools: value.tools ?? {}, network: {allow: addresses}, tests},
+    policy: {
+      rules: found,
+      tools: value.tools ?? {},
+      network: {allow: addresses},
+      ...(value.tasks && {tasks: {change_human: value.tasks.change_human, change_waiting: value.tasks.change_waiting}}),
+      tests,
+    },
     problems,
   };
 }

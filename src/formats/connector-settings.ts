@@ -75,6 +75,10 @@ export const slackSchema = z
     file: inboxFile
       .optional()
       .describe('The file of inbox/ that has what was sent, and what slack_read reads; slack-messages.jsonl.'),
+    channels: z
+      .array(z.string().min(1))
+      .optional()
+      .describe('Ids of channels whose history slack_read reads without asking; it asks about others.'),
   })
   .nullable()
   .optional();

@@ -64,6 +64,11 @@ export function chooseModel(wanted: string | undefined, settings: Settings, env:
   };
 }
 
+/** Whether a person named this model in agentdir.yaml. An agent chooses no other by itself. */
+export function isListedModel(name: string, {models, default_model}: Settings): boolean {
+  return name === default_model || (models ?? []).some(({id, nickname}) => name === id || name === nickname);
+}
+
 function automatic(models: readonly Listed[], env: Environment): ModelChoice {
   const ready = models.find(model => missingKey(model, env) === undefined);
   if (ready) return server(ready, env);

@@ -17,6 +17,8 @@ export interface Rule {
   wholeLine?: true;
   sandbox?: 'host';
   network?: true;
+  /** `any_options`: covers any use of the command in the sandbox, not only what is known to be harmless. */
+  anyOptions?: true;
   /** Globs over agent ids; all agents if missing. */
   agents?: readonly string[];
   place: Place;
@@ -32,11 +34,20 @@ export interface PolicyTest {
   place: Place;
 }
 
+/** Whether agents may change tasks that wait for a person, and tasks that a person created; `deny` if left out. */
+export interface TaskRules {
+  /** Change prompt, assignee and conditions of a task that a person created. */
+  change_human?: 'allow' | 'deny' | undefined;
+  /** Change, start or end a task whose start waits for a person. */
+  change_waiting?: 'allow' | 'deny' | undefined;
+}
+
 /** Content of allowlist.yaml, in either form. */
 export interface Policy {
   rules: readonly Rule[];
   tools: Readonly<Record<string, Verdict>>;
   network: {allow: readonly string[]};
+  tasks?: TaskRules;
   tests: readonly PolicyTest[];
 }
 

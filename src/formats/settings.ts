@@ -128,6 +128,23 @@ export const settingsSchema = z
             turns: z.int().min(0).optional(),
           })
           .optional(),
+        max_turns: z
+          .int()
+          .min(1)
+          .optional()
+          .describe('Model calls for one piece of work, where the template says nothing; 100 if left out.'),
+        per_cause: z
+          .looseObject({
+            sessions: z.int().min(1).optional().describe('Sessions that may begin; 100 if left out.'),
+            tasks: z.int().min(1).optional().describe('Tasks that agents may create; 100 if left out.'),
+            messages: z
+              .int()
+              .min(1)
+              .optional()
+              .describe('Messages and notices between agents, deliveries of tasks included; 300 if left out.'),
+          })
+          .optional()
+          .describe('What may follow from one message, task or schedule, directly or not, before a person is asked.'),
         agent_messages: z
           .int()
           .min(0)
@@ -135,6 +152,24 @@ export const settingsSchema = z
           .describe(
             'So many messages between agents may lead to one another before a person is asked; 40 if left out.',
           ),
+        open_requests: z
+          .int()
+          .min(1)
+          .optional()
+          .describe(
+            'Requests that may wait for a person at a time; then agents that want to ask pause. 200 if left out.',
+          ),
+        output_mb: z
+          .number()
+          .min(1)
+          .optional()
+          .describe('Megabytes of long outputs kept in .output/ of a workspace, and in .untrusted/; 200 if left out.'),
+        calls_per_answer: z
+          .int()
+          .min(1)
+          .max(1000)
+          .optional()
+          .describe('Calls of one answer that are run; the others get a result that says so. 64 if left out.'),
       })
       .nullable()
       .optional(),

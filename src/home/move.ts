@@ -2,7 +2,7 @@ import {crashPoint} from './disk/crash.ts';
 import type {Disk} from './disk/disk.ts';
 import {linkReplaced, type ReplacedFile} from './replaced-files.ts';
 import {type SaveResult, save} from './save.ts';
-import {temporaryBeside} from './temporary.ts';
+import {asideOf, temporaryBeside} from './temporary.ts';
 
 interface Moving {
   from: string;
@@ -44,10 +44,10 @@ function keepMoved(disk: Disk, {from, expected, to, bytes}: Moving): ReplacedFil
 
 /**
  * Remove a file if it has the expected content; false: it has not, and stays. Compares once more after moving the file aside, to find a
- * save of an editor at the last moment. If the process is killed before that, a temporary file is left, which the next start removes.
+ * save of an editor at the last moment. If the process is killed before that, a temporary file is left, and the next start compares.
  */
 export function removeIfUnchanged(disk: Disk, path: string, expected: Buffer): boolean {
-  const aside = temporaryBeside(disk, path);
+  const aside = asideOf(disk, path, expected);
   try {
     if (!disk.read(path).equals(expected)) return false;
     disk.rename(path, aside);

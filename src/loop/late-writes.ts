@@ -1,7 +1,7 @@
 import {type LateWrite, listReplaced, type ReplacedFile} from '../home/replaced-files.ts';
 import {HALF_SAVED_MS, mayBeHalfSaved, stableMs} from './half-saved.ts';
 import type {HomeFiles} from './home-files.ts';
-import {isDamaged, lastVersionTexts} from './power-cut.ts';
+import {isTorn} from './power-cut.ts';
 
 /** When to check whether an editor that had the old file open wrote into it. */
 const CHECKS_MS = [300, 1_500];
@@ -69,12 +69,10 @@ function lateIn(replaced: ReplacedFile): LateWrite | undefined {
 /** At the start: collect late writes into files that an earlier run replaced, and watch the other replaced files. */
 export function recoverReplacedFiles(files: HomeFiles): void {
   // After a power cut no editor has such a file open, and parts of it may be missing.
-  const isTorn = (path: string, bytes: Buffer) =>
-    files.versions.log.rebooted && isDamaged(bytes, lastVersionTexts(files, path));
-  for (const replaced of listReplaced(files.disk, isTorn)) {
+  for (const replaced of listReplaced(files.disk, (path, bytes) => isTorn(files, path, bytes))) {
     const {path} = replaced;
     const late = lateIn(replaced);
-    if (late && isTorn(path, late.bytes)) replaced.forget();
+    if (late && isTorn(files, path, late.bytes)) replaced.forget();
     else if (late) files.looks.lateWrites.set(path, [...(files.looks.lateWrites.get(path) ?? []), replaced]);
     else watchReplacedFile(files, replaced);
   }

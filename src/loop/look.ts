@@ -73,7 +73,7 @@ export async function look(daemon: Loop, path: string): Promise<LookOutcome> {
   if (why !== undefined) return files.kinds.guard.takeBack(path, seen, why);
   files.kinds.guard.unchanged(path);
   if (isNew && files.phase.loading) files.kinds.guard.changedBeforeStart(path, lastBlob(files, path));
-  return accept(daemon, seen, same && files.phase.cause === 'edit');
+  return accept(daemon, seen, same);
 }
 
 /** Milliseconds until new content, or the absence of a file, may be acted on. */
@@ -132,9 +132,10 @@ async function accept(daemon: Loop, found: FileSnapshot, unchanged: boolean): Pr
   // Record a version before acting on it.
   if (!merged.merged) {
     const former = files.caches.snapshots.get(path);
-    if (unchanged && files.versions.blobAt(path) !== seen.blob) await recommitVersions(daemon, seen);
-    else if (noteOn(files.disk, path, seen.blob)?.undo) await recordUndo(daemon, seen, former);
-    else await recordEdit(daemon, seen, former);
+    const isLost = unchanged && files.versions.blobAt(path) !== seen.blob;
+    const isRecommitted = isLost && (await recommitVersions(daemon, seen));
+    if (!isRecommitted && noteOn(files.disk, path, seen.blob)?.undo) await recordUndo(daemon, seen, former);
+    else if (!isRecommitted) await recordEdit(daemon, seen, former);
   }
   files.looks.pending.delete(path);
   files.looks.unplaced.delete(path);

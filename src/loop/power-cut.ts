@@ -22,3 +22,8 @@ export function isDamaged(bytes: Buffer | undefined, versions: readonly Buffer[]
     return rest.every(byte => byte === 0) || versions.some(other => rest.equals(other.subarray(same)));
   });
 }
+
+/** Whether the machine was started again since, and these bytes at this path are what a power cut left. */
+export function isTorn(files: HomeFiles, path: string, bytes: Buffer): boolean {
+  return files.versions.log.rebooted && isDamaged(bytes, lastVersionTexts(files, path));
+}

@@ -10,7 +10,7 @@ import {linkTarget} from '../home/read.ts';
 import {replacedContent} from '../home/replaced-files.ts';
 import {type CommandNote, forgetNote, noteOn, undosTo} from '../home/versions/command-notes.ts';
 import type {FileMode} from '../home/versions/record.ts';
-import type {NewVersion} from '../home/versions/version-log.ts';
+import type {LoggedVersion, NewVersion} from '../home/versions/version-log.ts';
 import {versionText} from './accept-version.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
 import {isExecutable} from './file-state.ts';
@@ -154,22 +154,33 @@ function approvalOf({kind, path}: FileSnapshot): [string, string][] {
   return kind === 'approval' ? [['Approval', stemOf(path)]] : [];
 }
 
+/** Record that a person removed a file, also if git lacks the file: else recovery after a power cut would restore it. */
 export function recordRemoval(daemon: Loop, path: string): void {
   const {files} = daemon;
   const kind = kindOf(path);
-  if (!kind || !isJournalled(kind) || files.versions.blobAt(path) === undefined) return;
+  if (!kind || !isJournalled(kind) || isRemoved(files, path)) return;
   const edit = describedEdit(daemon, {path, kind, blob: null}, 'removed by hand');
-  files.versions.record({path, author: 'human', bytes: undefined, mode: '100644', ...edit});
+  files.versions.record({...removalOf(files, path), author: 'human', ...edit});
   forgetNote(files.disk, path, null);
 }
 
 /** Record that the daemon removed a file. */
 export function recordDaemonRemoval({files, reports}: Loop, path: string, {words, cause}: DaemonEntry): void {
   const kind = kindOf(path);
-  if (!kind || !isJournalled(kind) || files.versions.blobAt(path) === undefined) return;
+  if (!kind || !isJournalled(kind) || isRemoved(files, path)) return;
   const author = {name: 'agentdir', email: `agentdir@${files.name}`};
   const described = redacted(reports, subject(kind, path, words), [['Cause', cause]]);
-  files.versions.record({path, author, bytes: undefined, mode: '100644', ...described});
+  files.versions.record({...removalOf(files, path), author, ...described});
+}
+
+/** Whether the removal is recorded: the path stays in `committed` until git has the removal. */
+function isRemoved({versions, known}: HomeFiles, path: string): boolean {
+  return versions.blobAt(path) === undefined && !known.has(path);
+}
+
+function removalOf({versions}: HomeFiles, path: string): Pick<NewVersion, 'path' | 'bytes' | 'mode' | 'local'> {
+  const isInGit = versions.blobAt(path) !== undefined;
+  return {path, bytes: undefined, mode: '100644', ...(!isInGit && {local: true as const})};
 }
 
 /** A version that the daemon writes. `bytes`: the content of an intermediate version that never reaches the file. */
@@ -194,22 +205,46 @@ export function daemonVersion(
   };
 }
 
+/** How many versions of a file that HEAD has lost are committed again at most. */
+const MOST_LOST = 50;
+
 /**
  * Commit versions again that HEAD has lost although the file is unchanged, after a reset or a commit from an outdated index. Each
- * version keeps its author.
+ * version keeps its author. Returns false at the start if nothing tells the authors: the difference is then a person's edit.
  */
-export async function recommitVersions(daemon: Loop, seen: FileSnapshot): Promise<void> {
+export async function recommitVersions(daemon: Loop, seen: FileSnapshot): Promise<boolean> {
   const {files} = daemon;
   const {path} = seen;
   const content = contentInGit(files, seen);
   const {versions, journal} = files;
-  if (files.known.get(path)?.ignored || versions.blobAt(path) === content.blob) return;
-  for (const {blob, mode, author, subject, trailers} of await journal.undone(path, content.blob)) {
-    const bytes = blob === content.blob ? content.bytes : await journal.read(blob);
+  if (files.known.get(path)?.ignored || versions.blobAt(path) === content.blob) return true;
+  const undone = await journal.undone(path, content.blob);
+  const lost = undone.length > 0 ? undone : loggedSince(files, path, content.blob);
+  if (lost.length === 0 && files.phase.cause === 'recovered') return false;
+  for (const {blob, mode, author, subject, trailers} of lost) {
+    const bytes = blob === content.blob ? content.bytes : await versionBytes(files, path, blob);
     if (bytes && isMode(mode)) versions.record({path, bytes, blob, mode, author, subject, trailers});
   }
   const again = {...daemonVersion(daemon, seen, {words: 'as the file is', cause: 'HEAD moved'}), ...content};
   if (!again.local) versions.record(again, statInGit(files, seen));
+  return true;
+}
+
+async function versionBytes({versions, journal}: HomeFiles, path: string, blob: string): Promise<Buffer | undefined> {
+  return versions.read(path, blob) ?? (await journal.read(blob));
+}
+
+/** The versions of the log after git's version up to this content, oldest first. Only the last one if the log lacks git's version. */
+function loggedSince({versions}: HomeFiles, path: string, blob: string): (LoggedVersion & {blob: string})[] {
+  const inGit = versions.blobAt(path);
+  const newer: (LoggedVersion & {blob: string})[] = [];
+  for (const version of versions.history(path)) {
+    if (version.local || (newer.length === 0 && version.blob !== blob)) continue;
+    if (version.blob === null || version.blob === inGit) return newer.reverse();
+    newer.push({...version, blob: version.blob});
+    if (newer.length === MOST_LOST) break;
+  }
+  return inGit === undefined ? newer.reverse() : newer.slice(0, 1);
 }
 
 function isMode(mode: string): mode is FileMode {

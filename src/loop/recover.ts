@@ -1,6 +1,7 @@
 import {kindOf} from '../formats/common/key.ts';
 import {undoesLasting} from '../formats/merge/merge-lasting.ts';
 import {blobId} from '../home/git/blob-id.ts';
+import type {RecentCommit} from '../home/git/git-committed-over.ts';
 import {removeIfUnchanged} from '../home/move.ts';
 import {readHomeFile} from '../home/read.ts';
 import {save} from '../home/save.ts';
@@ -75,7 +76,10 @@ async function restoredByGit(files: HomeFiles, path: string, overwritten: string
   return versions[at]?.blob;
 }
 
-/** Mark versions as published whose commits exist: their daemon was killed before it could mark them. */
+/**
+ * Mark versions as published whose commits exist: their daemon was killed before it could mark them. Versions are published in order, so
+ * those before a published one are published, too: git had their content already and got no commit.
+ */
 async function skipPublished({versions, journal}: HomeFiles): Promise<void> {
   const {log} = versions;
   const waiting = [...log.unpublished];
@@ -83,15 +87,19 @@ async function skipPublished({versions, journal}: HomeFiles): Promise<void> {
   if (waiting.length === 0 || commit === '' || commit === journal.at.commit) return;
   let next = 0;
   let last = commit;
-  for (const {id, byPerson, subject, files} of await journal.commitsAfter(commit)) {
-    const version = waiting[next];
-    if (byPerson || !version || version.subject !== subject) continue;
-    const blob = files.find(({path}) => path === version.path)?.is;
-    if (blob === undefined || (version.blob !== null && blob !== version.blob)) continue;
-    next++;
-    last = id;
+  for (const made of await journal.commitsAfter(commit)) {
+    const at = made.byPerson ? -1 : waiting.findIndex((version, i) => i >= next && isCommitOf(version, made));
+    if (at === -1) continue;
+    next = at + 1;
+    last = made.id;
   }
   if (next > 0) log.publish(waiting.slice(0, next), last);
+}
+
+function isCommitOf({path, subject, blob}: UnpublishedVersion, made: RecentCommit): boolean {
+  if (subject !== made.subject) return false;
+  const found = made.files.find(file => file.path === path)?.is;
+  return found !== undefined && (blob === null || blob === found);
 }
 
 /** Write the recorded version into the file. If the file was edited since, note the base, so that the first look merges the edit. */

@@ -1,13 +1,13 @@
-import {basename} from 'node:path';
 import {unreadFacts} from '../check/facts.ts';
 import {isJournalled, kindOf} from '../formats/common/key.ts';
 import type {Cancel} from '../home/disk/clock.ts';
 import type {WatchEvent} from '../home/disk/disk.ts';
-import {clearAbandoned, isAbandoned} from '../home/temporary.ts';
+import {clearAbandoned, clearIfAbandoned} from '../home/temporary.ts';
 import {followHead, reportProblems, setFacts} from './accept-version.ts';
 import {statSignature} from './file-state.ts';
 import {HALF_SAVED_MS, STABLE_MS} from './half-saved.ts';
 import type {Loop} from './parts.ts';
+import {isTorn} from './power-cut.ts';
 import {scan, statOf} from './scan.ts';
 
 const PERIOD_MS = 2_000;
@@ -80,7 +80,7 @@ export class Scanner {
     const {files} = this.#daemon;
     const {disk, known, journal, queue, looks} = files;
     const {pending} = looks;
-    for (const folder of ['', '.agentdir']) clearAbandoned(disk, folder);
+    for (const folder of ['', '.agentdir']) clearAbandoned(disk, folder, (path, bytes) => isTorn(files, path, bytes));
     if (known.size === 0) await looker.load();
     await this.#scan(false, path => looker.knows(path));
     for (const [path, {blob, settled}] of known) {
@@ -164,9 +164,7 @@ export class Scanner {
         signatureOf: path => known.get(path)?.signature,
         paths: () => known.keys(),
         onDirectory: this.#cover,
-        onLeftover: path => {
-          if (isAbandoned(disk, basename(path))) disk.remove(path);
-        },
+        onLeftover: path => clearIfAbandoned(disk, path, (of, bytes) => isTorn(files, of, bytes)),
         onUnreadable: problem => {
           unreadable.add(problem.file);
           setFacts(this.#daemon.files, problem.file, unreadFacts(problem.file, [problem]));

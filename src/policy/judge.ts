@@ -1,5 +1,6 @@
 import type {Policy, PolicyTest, Rule, Verdict} from '../formats/rule.ts';
 import {denies} from './command/deny.ts';
+import {knownUse} from './command/known-use.ts';
 import {objection} from './command/objection.ts';
 import type {Segment} from './command/plain.ts';
 import {type RuleIndex, ruleIndexOf} from './command/rule-index.ts';
@@ -16,6 +17,8 @@ export interface SegmentJudgement extends Segment {
   /** Granted by the rule. */
   sandbox?: 'host';
   network?: true;
+  /** Allowed word for word, by a rule that spells out the whole command. */
+  exact?: true;
 }
 
 export interface Judgement {
@@ -43,8 +46,8 @@ export function judge(line: string, policy: Policy, {agent}: JudgeOptions = {}):
   const single = reading.segments.length === 1 && reading.doubts.length === 0;
   // Read shared input only once, so that time stays linear: one denial is enough.
   const taken = new Set<Segment['input']>();
-  const segments = reading.segments.map(({input, ...segment}) =>
-    judgeSegment(segment, rules, single, () => {
+  const segments = reading.segments.map(({input, quoted = [], ...segment}) =>
+    judgeSegment(segment, quoted, rules, single, () => {
       const fresh = !taken.has(input);
       taken.add(input);
       return fresh ? (input ?? []) : [];
@@ -73,9 +76,13 @@ export function judge(line: string, policy: Policy, {agent}: JudgeOptions = {}):
   return {verdict, segments, reasons, doubts: reading.doubts};
 }
 
-/** `single`: the line is only this command. `input`: its standard input, in case it is a shell. */
+/**
+ * `quoted`: indexes of words with characters such as `$` in single quotes. `single`: the line is only this command.
+ * `input`: its standard input, in case it is a shell.
+ */
 function judgeSegment(
   segment: Segment,
+  quoted: readonly number[],
   rules: RuleIndex,
   single: boolean,
   input: () => readonly string[],
@@ -112,6 +119,11 @@ function judgeSegment(
     const reason = `asked by ${describe(ask)}${tie ? `, which ties with ${describe(tie)}` : ''}`;
     return {...segment, verdict: 'ask', rule: ask.match, reason};
   }
+  const expanding = quoted.find(index => knownUse(argv)?.quotable.has(index) !== true);
+  if (expanding !== undefined) {
+    const reason = `\`${argv[expanding]}\` has a $, a backtick or ~, and is not known to be a pattern or a script`;
+    return {...segment, verdict: 'ask', rule: first.match, reason};
+  }
   const wrapper = why ?? doubts[0];
   const willing = best.filter(rule => objection(rule, argv, wrapper) === undefined);
   // Among equally literal rules, prefer one for exactly this command.
@@ -127,6 +139,7 @@ function judgeSegment(
     reason: `allowed by ${describe(granting)}`,
     ...(granting.sandbox && {sandbox: granting.sandbox}),
     ...(granting.network && {network: granting.network}),
+    ...(isExact(granting) && {exact: true}),
   };
 }
 
@@ -146,6 +159,8 @@ function describe(rule: Rule): string {
 export interface ToolJudgement {
   verdict: Verdict;
   reason: string;
+  /** A rule of the policy names the tool. */
+  ruled?: true;
 }
 
 /** Judge a tool by its name or alias. Never allows `execute_command`, which `judge` handles. */
@@ -160,7 +175,7 @@ export function judgeTool(name: string, policy: Policy): ToolJudgement {
       verdict: 'ask',
       reason: `the policy has ${tool}: allow, but what goes to people outside is asked each time`,
     };
-  if (ruled !== undefined) return {verdict: ruled, reason: `the policy has ${tool ?? name}: ${ruled}`};
+  if (ruled !== undefined) return {verdict: ruled, reason: `the policy has ${tool ?? name}: ${ruled}`, ruled: true};
   if (tool === undefined) return {verdict: 'ask', reason: `${name} is not a built-in tool, and no rule names it`};
   const {effect, default: verdict} = tools[tool];
   return {verdict, reason: `no rule; ${effectWords[effect]}, which by default is ${verdict}`};

@@ -1,6 +1,7 @@
-import {commandKind} from './command/command-name.ts';
-import {riskyUses} from './command/flags.ts';
-import {reachesOut} from './command/sends-out.ts';
+import {commandKind, ownEntry} from './command/command-name.ts';
+import {knownUse} from './command/known-use.ts';
+import type {CommandFacts} from './command/table/row.ts';
+import {rows} from './command/table/rows.ts';
 import {unwrap} from './command/wrappers.ts';
 import type {Judgement} from './judge.ts';
 import {toolNamed, tools} from './tools.ts';
@@ -19,46 +20,12 @@ export interface Factor {
   why: string;
 }
 
-const words = (list: string): ReadonlySet<string> => new Set(list.split(' '));
-
-const classes: readonly {level: RiskLevel; why: string; commands: ReadonlySet<string>}[] = [
-  {
-    level: 'CRITICAL',
-    why: 'acts as another user or on the whole machine',
-    commands: words(
-      'sudo doas su runuser pkexec mkfs dd shred wipefs fdisk parted shutdown reboot halt poweroff init insmod rmmod modprobe chroot userdel passwd visudo',
-    ),
-  },
-  {
-    level: 'HIGH',
-    why: 'deletes or stops things',
-    commands: words('rm rmdir unlink truncate kill killall pkill iptables nft ufw crontab at'),
-  },
-  {
-    level: 'HIGH',
-    why: 'reaches other machines',
-    commands: reachesOut,
-  },
-  {
-    level: 'HIGH',
-    why: 'controls services of the host',
-    commands: words('docker kubectl helm systemctl service mount umount sysctl terraform'),
-  },
-  {
-    level: 'MEDIUM',
-    why: 'writes files',
-    commands: words(
-      'cp mv mkdir touch tee ln chmod chown chgrp install patch tar zip unzip gzip gunzip split make npm pnpm yarn bun cargo go',
-    ),
-  },
-  {
-    level: 'LOW',
-    why: 'only reads',
-    commands: words(
-      'ls cat head tail wc pwd date uname ps df du grep rg find sort uniq cut tr nl file stat which whoami id uptime free hostname git echo printf true false test tree basename dirname realpath readlink diff cmp comm sha256sum md5sum cksum jq awk sed env column seq sleep',
-    ),
-  },
-];
+const classes: Readonly<Record<NonNullable<CommandFacts['risk']>, {level: RiskLevel; why: string}>> = {
+  machine: {level: 'CRITICAL', why: 'acts as another user or on the whole machine'},
+  deletes: {level: 'HIGH', why: 'deletes or stops things'},
+  controls: {level: 'HIGH', why: 'controls services of the host'},
+  writes: {level: 'MEDIUM', why: 'writes files'},
+};
 
 /** Judge the risk by simple rules. `asked`: what the call requests; `unconfined`: why there is no sandbox. */
 export function riskOf(
@@ -92,22 +59,24 @@ export function riskOf(
 
 /** Whether a command is known to change nothing, itself or through a service. */
 export function onlyReads(argv: readonly string[]): boolean {
-  const {why} = unwrap(argv, () => {});
-  return why === undefined && factorsOf(argv).every(factor => factor.level === 'LOW' || factor.why.endsWith(ASKS));
+  const use = knownUse(argv);
+  return use !== undefined && use.unknown.length === 0 && !use.changes && unwrap(argv, () => {}).why === undefined;
 }
-
-const ASKS = 'asks a service of the host';
 
 function factorsOf(argv: readonly string[]): Factor[] {
   const command = argv[0] ?? '';
   const kind = commandKind(command).split(' ', 1)[0] ?? '';
-  const uses = riskyUses(argv).map(use => ({level: 'MEDIUM', why: use.reason}) as const);
-  const known = classes.find(({commands}) => commands.has(kind) || commands.has(kind.split('.', 1)[0] ?? ''));
-  // Reading subcommands of a service change nothing.
-  const calm = known?.why === 'controls services of the host' && uses.length === 0;
-  if (calm) return [{level: 'MEDIUM', why: `${command} ${ASKS}`}];
-  if (known) return [{level: known.level, why: `${command} ${known.why}`}, ...uses];
-  return [{level: 'MEDIUM', why: `${command} is not a known command`}, ...uses];
+  const use = knownUse(argv);
+  const isKnown = use !== undefined && use.unknown.length === 0;
+  const row = ownEntry(rows, kind) ?? ownEntry(rows, kind.split('.', 1)[0] ?? '');
+  const listed =
+    row?.reaches === true ? {level: 'HIGH' as const, why: 'reaches other machines'} : row?.risk && classes[row.risk];
+  if (isKnown && use.service) return [{level: 'MEDIUM', why: `${command} asks a service of the host`}];
+  const unknown = (use?.unknown ?? []).map(({reason}) => ({level: 'MEDIUM', why: reason}) as const);
+  if (listed) return [{level: listed.level, why: `${command} ${listed.why}`}];
+  if (use === undefined) return [{level: 'MEDIUM', why: `${command} is not a known command`}];
+  if (use.changes) return [{level: 'MEDIUM', why: `${command} writes files`}, ...unknown];
+  return isKnown ? [{level: 'LOW', why: `${command} only reads`}] : unknown;
 }
 
 export function riskOfTool(name: string): Risk {

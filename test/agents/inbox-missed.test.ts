@@ -1,4 +1,4 @@
-import {appendFileSync, renameSync, statSync, utimesSync} from 'node:fs';
+import {appendFileSync, renameSync, rmSync, statSync, utimesSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {followInbox} from '../../src/agents/inbox/inbox-follow.ts';
@@ -61,6 +61,33 @@ describe('files that had the name of an inbox', () => {
     expect(await found(0n)).toHaveLength(2);
     expect(await found(earlier)).toContain(`${ino}`);
     expect(await found(earlier + 10_000_000_000n)).toEqual([]);
+  });
+
+  it('are found by the time of the cursor if the last known file is gone', async () => {
+    const home = temporary();
+    put(home, {'inbox/x.jsonl.9': 'old\n', 'state/inbox/x.yaml': 'inode: "1"\n'});
+    for (const [path, seconds] of [
+      ['inbox/x.jsonl.9', 1_600_000_000],
+      ['state/inbox/x.yaml', 1_700_000_000],
+    ] as const)
+      utimesSync(join(home, path), seconds, seconds);
+    // Made in this order, and written at the same time. The kernel's clock for files ticks every few milliseconds.
+    const made = ['x.jsonl.3', 'x.jsonl.1', 'x.jsonl.4', 'x.jsonl.2'];
+    let last = 0n;
+    for (const name of made) {
+      const path = join(home, 'inbox', name);
+      for (let born = last; born <= last; born = statSync(path, {bigint: true}).birthtimeNs) {
+        rmSync(path, {force: true});
+        put(home, {[`inbox/${name}`]: `${name}\n`});
+      }
+      last = statSync(path, {bigint: true}).birthtimeNs;
+    }
+    for (const name of made) utimesSync(join(home, 'inbox', name), 1_900_000_000, 1_900_000_000);
+    const gone = [{...newCursor(3), inode: '1'}];
+    const found = await missedFiles(parts(home, 0n), 'x.jsonl', gone);
+    expect(found.map(({file}) => file)).toEqual(made);
+    utimesSync(join(home, 'state/inbox/x.yaml'), 1_950_000_000, 1_950_000_000);
+    expect(await missedFiles(parts(home, 0n), 'x.jsonl', gone)).toEqual([]);
   });
 
   it.each(['', 'x.jsonl.2'])(

@@ -1,6 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {wakeOnTimer, wakeSessions} from '../../src/agents/sessions/wake.ts';
 import {Approvals} from '../../src/agents/state/approvals.ts';
+import {Causes} from '../../src/agents/state/causes.ts';
 import type {With} from '../../src/agents/state/parts.ts';
 import {Spend} from '../../src/agents/state/spend.ts';
 import {Waits} from '../../src/agents/state/waits.ts';
@@ -16,6 +17,7 @@ import type {StartedCalls} from '../../src/loop/started-calls.ts';
 function clocked(time: string) {
   const clock = {time, dues: 0, days: 0};
   const spend = new Spend({
+    causes: new Causes(),
     onDue: () => clock.dues++,
     onNewDay: () => clock.days++,
     clock: {...systemClock, now: () => Date.parse(clock.time)},
@@ -101,6 +103,7 @@ describe('sessions that wait', () => {
       },
       approvals: new Approvals(systemClock, waits, {} as StartedCalls),
       spend: new Spend({
+        causes: new Causes(),
         onDue: () => looked.add('spend'),
         onNewDay: () => waits.allChanged(),
         clock: {...systemClock, now: () => Date.parse(clock.time)},

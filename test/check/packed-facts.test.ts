@@ -38,7 +38,7 @@ describe('facts in the cache', () => {
   it('are short where a session has nothing unusual, and whole where it has', () => {
     const session = (more: string) => `session_id: s\nagent_id: a\n${more}messages:\n  - role: user\n    content: x\n`;
     const packed = (more: string) => throughCache('sessions/x/s.session.yaml', session(more)).packed;
-    expect(packed('')).toEqual([1, 'a', null, null, null, 1, 13, 2, 11]);
+    expect(packed('')).toEqual([1, 'a', null, null, null, 1, 13, 2, 11, 0]);
     for (const more of [
       'shared: true\n',
       'status: error\n',
@@ -64,8 +64,27 @@ messages:
     content: y
 `,
     );
-    expect(packed).toEqual([2, 'a', null, null, null, 1, 13, 2, 11, '2025-10-04', 1, 10, 2, 0.25]);
+    expect(packed).toEqual([2, 'a', null, null, null, 1, 13, 2, 11, 0, '2025-10-04', 1, 10, 2, 0.25]);
     expect(unpacked).toEqual(facts);
+  });
+
+  it('have what follows from a cause, in sessions and task files, and are short nevertheless', () => {
+    const message = (chain: string) => `  - {role: user, from: "@b", content: x, chain: ${chain}, hops: 2}\n`;
+    const text = `session_id: s\nagent_id: a\nmessages:\n${message('one')}${message('two')}${message('one')}`;
+    const session = throughCache('sessions/s.session.yaml', text);
+    expect(session.packed).toBeInstanceOf(Array);
+    expect(session.unpacked).toEqual(session.facts);
+    expect(session.facts.causes).toEqual({
+      one: {sessions: 1, tasks: 0, messages: 2},
+      two: {sessions: 0, tasks: 0, messages: 1},
+    });
+    // Its older messages were moved into a segment, which counts the session.
+    expect(throughCache('sessions/s.session.yaml', `segments: [s.1]\n${text}`).facts.causes?.one?.sessions).toBe(0);
+    expect(throughCache('sessions/archive/s.1.session.yaml', text).facts.causes?.one?.sessions).toBe(1);
+    const task = (id: string) => `- [ ] @a "${id}"\n  id: ${id}\n  created_by: @b\n  chain: 1 one\n`;
+    const tasks = throughCache('tasks/t.task.md', `## TODO\n\n${task('x')}${task('y')}`);
+    expect(tasks.facts.causes).toEqual({one: {sessions: 0, tasks: 2, messages: 0}});
+    expect(tasks.unpacked).toEqual(tasks.facts);
   });
 
   it('have the limits, approvals and spend of other files', () => {

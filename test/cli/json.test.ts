@@ -117,7 +117,8 @@ describe('with --json', () => {
         home,
         name.length % 2 === 0 ? ['--json', ...words, ...args] : [...words, ...args, '--json'],
       );
-      expect([first.code, first.stderr.replaceAll(/^(?:agentdir:| {2}).*\n/gm, '')]).toEqual([
+      const said = `${first.stdout}\n${first.stderr}`;
+      expect([first.code, first.stderr.replaceAll(/^(?:agentdir:| {2}).*\n/gm, '')], said).toEqual([
         code,
         first.code === 2 ? '' : expect.any(String),
       ]);

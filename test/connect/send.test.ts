@@ -4,6 +4,7 @@ import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {notSetUp} from '../../src/effects/connect/set-up.ts';
 import type {Outside} from '../../src/effects/tool/tool.ts';
 import {prepareCall} from '../../src/effects/tools/prepare-call.ts';
+import {emptyPolicy} from '../../src/formats/rule.ts';
 import {judgeTool} from '../../src/policy/judge.ts';
 import {until} from '../cli/run.ts';
 import {allowAll, asking, textOf, toolHome} from '../effects/tool-home.ts';
@@ -227,6 +228,22 @@ describe('slack_read', () => {
     });
     expect((await run('slack_read', {channel: 'CHIST', thread: '1.5'})).messages).toMatchObject([{text: 'three'}]);
     expect(await run('slack_read', {channel: '#x'})).toMatchObject({code: 'INVALID_ARGUMENTS'});
+  });
+
+  it('asks about a channel that neither the settings nor a rule name', async () => {
+    const asks = async (channel: string | undefined, channels: string[], policy = emptyPolicy) => {
+      const {context} = connected({settings: {slack: {api_url: slack.url, channels}}});
+      const call = {name: 'slack_read', arguments: JSON.stringify({channel})};
+      const ready = await prepareCall(call, ['slack_read'], policy, context);
+      return 'refused' in ready ? ready.refused : ready.asks;
+    };
+    expect(await asks(undefined, [])).toBe(false);
+    expect(await asks('C1', ['C1'])).toBe(false);
+    expect(await asks('C2', ['C1'])).toBe(true);
+    expect(await asks('C2', [], {...emptyPolicy, tools: {slack_read: 'allow'}})).toBe(false);
+    const {run} = connected();
+    for (const channel of ['C1/../C2', 'C1\n', 'https://evil.example'])
+      expect(await run('slack_read', {channel})).toMatchObject({code: 'INVALID_ARGUMENTS'});
   });
 });
 

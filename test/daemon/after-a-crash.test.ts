@@ -7,7 +7,7 @@ import {blobId} from '../../src/home/git/blob-id.ts';
 import {agentdir, environment, git, main, put, until} from '../cli/run.ts';
 import {ASKER, decideFor, expectOnce, isOver, persistent, questionFor} from './approval-scenes.ts';
 import {askedBy} from './deciding.ts';
-import {recordedAndKilled} from './recorded.ts';
+import {rebooted, recordedAndKilled} from './recorded.ts';
 import {read, serve, settled, spawnDaemon} from './serve.ts';
 import {expectSound, filesIn, homes} from './sound.ts';
 import {pathOf} from './talk.ts';
@@ -65,6 +65,41 @@ describe('a save from a stale buffer that has errors when a daemon starts', () =
       await once(home);
     }
     expect(wordsOf(read(home, SESSION))).toEqual(['ONE', 'two']);
+  });
+});
+
+describe('a git reset while no daemon runs', () => {
+  it('removes commits, but not their authors: the next daemon commits the versions again', async () => {
+    const home = newHome();
+    put(home, {[SESSION]: LEAST});
+    await once(home);
+    const first = read(home, SESSION);
+    put(home, {[SESSION]: first + message('two')});
+    await once(home);
+    const last = read(home, SESSION);
+    const history = () => git(home, 'log', '--format=%an: %s', '--', SESSION);
+    const before = await history();
+    await git(home, 'reset', '-q', 'HEAD~1');
+    await once(home);
+    expect(await history()).toBe(before);
+    const [start = ''] = (await git(home, 'rev-list', '--reverse', 'HEAD')).split('\n');
+    await git(home, 'reset', '-q', start);
+    await once(home);
+    expect(await history()).toBe(before);
+    expect(read(home, SESSION)).toBe(last);
+    await expectSound(home);
+  });
+
+  it('that removed a file is not undone by a power cut', async () => {
+    const home = newHome();
+    put(home, {'memory/new.md': 'new\n'});
+    await once(home);
+    await git(home, 'reset', '-q', '--hard', 'HEAD~1');
+    await once(home);
+    rebooted(home);
+    await once(home);
+    expect(existsSync(join(home, 'memory/new.md'))).toBe(false);
+    await expectSound(home);
   });
 });
 

@@ -75,7 +75,8 @@ describe('an agent that would go on for ever', () => {
     await stop();
     expect(parseSpend(read(home, 'state/spend.yaml')).value).toEqual({
       day: today(),
-      agents: {a: {turns: 9, input_tokens: 900, output_tokens: 0, cost_usd: 0.9}},
+      // The server says that its answers had no tokens, so these are estimated.
+      agents: {a: {turns: 9, input_tokens: 900, output_tokens: expect.any(Number), cost_usd: 0.9}},
     });
     expect(await git(home, 'status', '--porcelain')).toBe('');
   });

@@ -1,5 +1,6 @@
-import {rmSync} from 'node:fs';
+import {appendFileSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
 import {afterAll, describe, expect, it} from 'vitest';
 import {agentdir, environment, git, newHome, put, until} from '../cli/run.ts';
 import {read, serve, spawnDaemon} from './serve.ts';
@@ -33,6 +34,23 @@ describe('killed in the midst of turns', () => {
     expect(log.join('\n')).not.toContain('merged');
     expect(await git(home, 'status', '--porcelain')).toBe('');
     expect(stage.server.violations).toEqual([]);
+  });
+});
+
+describe('start --once with a model that answers after four seconds', () => {
+  it('acts on what a person wrote meanwhile', async () => {
+    const home = await newHome({'templates/talker.agent.yaml': TALKER, [pathOf('o')]: leastForm('slow', 'talker')});
+    stage.parts.set('slow', async (_request, n) => {
+      if (n > 0) return {text: 'two'};
+      // With --once, a file that cannot be acted on for three seconds is left to the next run.
+      await sleep(4_000);
+      appendFileSync(join(home, pathOf('o')), '  - role: user\n    content: and two?\n');
+      return {text: 'one'};
+    });
+    const run = await agentdir(home, ['start', '--once'], {...environment, ...stage.env});
+    expect(run, run.stderr).toMatchObject({code: 0});
+    const {messages, header} = sessionOf(home, 'o');
+    expect([header?.status, messages.at(-1)?.content]).toEqual(['sleeping', 'two']);
   });
 });
 

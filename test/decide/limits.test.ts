@@ -8,6 +8,7 @@ import {completeQueue} from '../../src/decide/queue.ts';
 import {newApprovalItem, readApprovalItems} from '../../src/formats/approval/approval-item.ts';
 import {type ApprovalState, approvalState} from '../../src/formats/approval/approval-state.ts';
 import {isId} from '../../src/formats/common/values.ts';
+import {type Caused, NOTHING_CAUSED} from '../../src/formats/session/causes.ts';
 import {parseSession, sessionText} from '../../src/formats/session/session.ts';
 import {NOTHING_SPENT, type SpendLimits, type Spent} from '../../src/formats/session/spent.ts';
 import {fieldOf} from '../../src/formats/task/task.ts';
@@ -26,6 +27,7 @@ function input(over: Partial<LimitInput> = {}, decided: Record<string, ApprovalS
     own: undefined,
     home: undefined,
     spent: {agent: NOTHING_SPENT, all: NOTHING_SPENT},
+    caused: () => NOTHING_CAUSED,
     stateOf: id => decided[id],
     ...over,
   };
@@ -47,7 +49,7 @@ describe('a limit', () => {
       firstReachedLimit(input({home: {cost_usd: 0.5}, spent: {agent: NOTHING_SPENT, all: spent({cost_usd: n})}}));
     expect(cost(0.49)).toBeUndefined();
     expect(cost(0.5)).toMatchObject({id: 'budget-2026-11-16-cost_usd-1', scope: 'home'});
-    expect(firstReachedLimit(input({own: {}, home: {}, work: {since: now, turns: 1e9}}))).toBeUndefined();
+    expect(firstReachedLimit(input({own: {}, home: {}, work: {since: now, turns: 99}}))).toBeUndefined();
   });
 
   it('of the settings is for all agents together, of a template for its own', () => {
@@ -127,6 +129,7 @@ const limit: ReachedLimit = {
   scope: 'agent',
   what: 'tokens',
   limit: 1000,
+  inTemplate: true,
   allowed: 1000,
   used: 1234,
   session: 's1',
@@ -134,13 +137,72 @@ const limit: ReachedLimit = {
   day,
 };
 
+describe('limits that hold by default', () => {
+  it('turns of one piece of work, unless the template or the settings say otherwise', () => {
+    const reached = (turns: number, over: Partial<LimitInput> = {}) =>
+      firstReachedLimit(input({work: {since: now, turns}, ...over}));
+    expect(reached(99)).toBeUndefined();
+    const found = reached(100);
+    expect(found).toMatchObject({scope: 'work', what: 'turns', limit: 100, inTemplate: false});
+    expect(found && budgetItem(found, now).fields?.limit).toBe('limits.max_turns: 100 in agentdir.yaml');
+    expect(reached(100, {home: {turns_per_work: 150}})).toBeUndefined();
+    expect(reached(100, {own: {turns: 150}})).toBeUndefined();
+  });
+
+  it('what follows from one cause, whoever made it; approved, as much again', () => {
+    const chain = {chain: 'boss#2026-11-16T09:00:00.000Z', hops: 3};
+    const reached = (caused: Partial<Caused>, over: Partial<LimitInput> = {}, decided = {}) =>
+      firstReachedLimit(
+        input(
+          {
+            work: {since: now, turns: 0, chain},
+            caused: cause => (cause === chain.chain ? {...NOTHING_CAUSED, ...caused} : NOTHING_CAUSED),
+            ...over,
+          },
+          decided,
+        ),
+      );
+    expect(reached({sessions: 100, tasks: 100, messages: 300})).toBeUndefined();
+    for (const [what, count] of Object.entries({sessions: 101, tasks: 101, messages: 301})) {
+      const found = reached({[what]: count});
+      expect(found).toMatchObject({scope: 'cause', what, limit: count - 1, cause: chain.chain});
+      const {title, fields} = budgetItem(found as ReachedLimit, now);
+      expect(title).toBe(
+        `Approve more ${what}: what began with ${chain.chain} led to ${count - 1} ${what} without a person in between`,
+      );
+      expect(fields?.limit).toBe(`limits.per_cause.${what}: ${count - 1} in agentdir.yaml`);
+      expect(reached({[what]: count}, {}, {[found?.id ?? '']: 'approved'})).toBeUndefined();
+      expect(reached({[what]: 2 * count}, {}, {[found?.id ?? '']: 'approved'})).toMatchObject({what});
+    }
+    expect(reached({tasks: 101}, {home: {tasks: 200}})).toBeUndefined();
+    // The session that all of it began in is limited by the same request.
+    const root = reached({tasks: 101}, {session: 'boss', work: {since: '2026-11-16T09:00:00.000Z', turns: 2}});
+    expect(root?.id).toBe(reached({tasks: 101})?.id);
+  });
+
+  it('requests that wait for a person; sessions that wait go on when half of them are decided', () => {
+    const reached = (open: number, waits: boolean, over: Partial<LimitInput> = {}) =>
+      firstReachedLimit(input({requests: {open, waits}, ...over}));
+    expect(reached(199, false)).toBeUndefined();
+    const found = reached(200, false);
+    expect(found).toMatchObject({id: `budget-${day}-requests-1`, what: 'requests', limit: 200});
+    expect(found && budgetItem(found, now)).toMatchObject({
+      title: 'Approve more open requests: agents that want to ask you wait: 200 open requests need your decision first',
+      fields: {limit: 'limits.open_requests: 200 in agentdir.yaml'},
+    });
+    expect(reached(101, true)?.id).toBe(found?.id);
+    expect(reached(100, true)).toBeUndefined();
+    expect(reached(200, false, {home: {requests: 300}})).toBeUndefined();
+  });
+});
+
 describe('the request', () => {
   it('says what is reached and what approving it grants, and reads back as a pending item', () => {
     const text = addTask(parseTasks('# Mine\n'), newApprovalItem(budgetItem(limit, now)));
     const [item] = readApprovalItems(parseTasks(text)).items;
     expect(item).toMatchObject({id: limit.id, type: 'budget', agent: 'a', status: 'pending', decision: undefined});
     expect(item?.task.title).toBe('Approve more tokens: a used 1,234 of 1,000 tokens on 2026-11-16');
-    expect(item && fieldOf(item.task, 'limit')).toBe('max_tokens: 1000 in the template of a');
+    expect(item && fieldOf(item.task, 'limit')).toBe('limits.max_tokens: 1000 in the template of a');
     expect(item && fieldOf(item.task, 'grants')).toBe('1,000 tokens more on 2026-11-16');
     expect(item && fieldOf(item.task, 'session')).toBe('s1');
     const words = (over: Partial<ReachedLimit>) => budgetItem({...limit, ...over}, now);

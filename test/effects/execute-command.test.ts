@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -17,6 +18,7 @@ import {describe, expect, it, onTestFinished} from 'vitest';
 import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
 import {failure} from '../../src/effects/tool/failure.ts';
 import type {ToolContext, ToolResult} from '../../src/effects/tool/tool.ts';
+import {CommandOutput} from '../../src/effects/tools/command-output.ts';
 import {planCommand} from '../../src/effects/tools/command-plan.ts';
 import {prepareCall} from '../../src/effects/tools/prepare-call.ts';
 import {snapshot} from '../../src/effects/workspace/changed-files.ts';
@@ -193,7 +195,7 @@ describe('what a command printed outside the sandbox', () => {
     'version: 1\ncommands: {allow: [{match: "printenv *", sandbox: host}, {match: "echo *", sandbox: host}]}',
   ).policy;
   it.each([
-    [{command: 'printenv HOME'}, false, true],
+    [{command: 'printenv HOME'}, false, undefined],
     [{command: 'echo x'}, false, undefined],
     [{command: 'echo x > y', sandbox: 'host'}, true, true],
     [{command: 'ls; touch z', sandbox: 'host'}, true, undefined],
@@ -206,6 +208,51 @@ describe('what a command printed outside the sandbox', () => {
 });
 
 describe('long output', () => {
+  it('takes limited room: the oldest files go first, and none while a request of the agent is open', async () => {
+    const {workspace, context} = toolHome();
+    const folder = join(workspace, '.output');
+    mkdirSync(folder, {recursive: true});
+    const old = (name: string, minutes: number) => {
+      writeFileSync(join(folder, name), 'x'.repeat(40_000));
+      const time = Date.now() / 1000 - 60 * minutes;
+      utimesSync(join(folder, name), time, time);
+    };
+    old('second.txt', 20);
+    old('first.txt', 30);
+    old('third.txt', 10);
+    old('young.txt', 0);
+    const print = (call: string, size: number, keepsOld: boolean, most = 200_000) => {
+      const output = new CommandOutput({...context, call, outputs: {most, keepsOld}}, 'stdout', {untrusted: false});
+      output.add(Buffer.from('é'.repeat(size / 2)));
+      return output.end();
+    };
+    // 160,000 bytes of 200,000 are used. Nothing may go: there is room for the first 40,000 bytes of 50,000.
+    const cut = print('c1', 50_000, true);
+    expect(cut.text).toContain(
+      'only the beginning is in .output/coder-1.c1.stdout.txt: .output/ is full (limits.output_mb',
+    );
+    expect(cut.text).toContain('its files stay while a request of this agent is open');
+    const kept = readFileSync(join(folder, 'coder-1.c1.stdout.txt'), 'utf8');
+    expect(kept).toMatch(/^é+$/);
+    expect(Buffer.byteLength(kept)).toBeGreaterThan(39_990);
+    expect(readdirSync(folder)).toHaveLength(5);
+    // The oldest go until three quarters are used.
+    const whole = print('c2', 50_000, false);
+    expect(whole.text).toContain('the whole is in .output/coder-1.c2.stdout.txt');
+    expect(readdirSync(folder).sort()).toEqual([
+      'coder-1.c1.stdout.txt',
+      'coder-1.c2.stdout.txt',
+      'third.txt',
+      'young.txt',
+    ]);
+    // What is being written stays, and what does not fit is not kept.
+    const none = print('c3', 50_000, false, 60_000);
+    expect(none.text).toContain('the whole was not kept: .output/ is full');
+    expect(none.file).toBeUndefined();
+    expect(readdirSync(folder)).not.toContain('third.txt');
+    expect(readdirSync(folder)).toContain('young.txt');
+  });
+
   const long = {command: 'seq 1 10000'};
   const policy = policyOf('seq *');
 
@@ -343,18 +390,18 @@ describe('without a sandbox', () => {
     ['node --version', undefined, 'allow'],
     ['npm --version', undefined, 'allow'],
     ['git status', undefined, 'allow'],
-    ['git status', '.git/HEAD', /git runs what the settings/],
-    ['git status', '.git', /git runs what the settings/],
+    ['git status', '.git/HEAD', /git does what the settings/],
+    ['git status', '.git', /git does what the settings/],
     ['npm test', undefined, /npm does what files of the workspace say/],
-    ['python3 x.py', 'x.py', /runs a program from a file/],
+    ['python3 x.py', 'x.py', /python3 does what x.py says/],
     ['./run.sh', 'run.sh', /agents can change that file/],
     ['grep -r x .', undefined, 'allow'],
     ['grep -Rn x .', undefined, /may follow links/],
-    ['grep --dereference-r x .', undefined, /may follow links/],
+    ['grep --dereference-r x .', undefined, /not an option of `grep` that is known/],
     ['find -L .', undefined, /may follow links/],
     ['ls -LR', undefined, /may follow links/],
     ['tree -l', undefined, /may follow links/],
-    ['rg --fol x', undefined, /may follow links/],
+    ['rg --fol x', undefined, /not an option of `rg` that is known/],
     ['diff -r a b', undefined, /may follow links/],
   ])('%s with %s there: %s', async (command, file, outcome) => {
     const {context, workspace} = toolHome({commands});

@@ -3,7 +3,9 @@ import {describe, expect, it} from 'vitest';
 import {parseItem, parseSession, parseWhole, type Session, sessionText} from '../../src/formats/session/session.ts';
 import {
   insertMessage,
+  insertMessages,
   setInMessage,
+  setKeysInCalls,
   setKeysInMessage,
   setSessionField,
   setSessionFields,
@@ -57,7 +59,7 @@ const item = fc
     between,
     content,
     between,
-    fc.option(fc.array(call, {minLength: 1, maxLength: 2}), {freq: 1}),
+    fc.option(fc.array(call, {minLength: 1, maxLength: 3}), {freq: 3}),
     between,
   )
   .map(
@@ -269,6 +271,33 @@ describe('edits of sessions, quick or not', () => {
       }),
       runs(400),
     );
+  });
+
+  it('several messages go in as one after the other, and keys of several calls as those of one', () => {
+    let inCalls = 0;
+    fc.assert(
+      fc.property(session, fc.array(message, {maxLength: 4}), fc.nat(), value, (found, added, n, run) => {
+        const at = 1 + (n % found.messages.length);
+        const together = outcome(() => insertMessages(found, at, added));
+        expect(together).toBe(outcome(() => added.reduce((now, each, i) => insertMessage(now, at + i, each), found)));
+        if (together !== 'refused') expectSame(insertMessages(found, at, added));
+        const index = found.messages.findIndex(({tool_calls = []}) => tool_calls.length > 1);
+        const calls = found.messages[index]?.tool_calls ?? [];
+        const changes = calls
+          .map((_, item) => ({item, keys: {started: TIME, run}}))
+          .filter(({item}) => (n >> item) % 2 === 0);
+        const quick = outcome(() => setKeysInCalls(found, index, changes));
+        const inTurn = outcome(() =>
+          changes.reduce((now, {item, keys}) => setKeysInMessage(now, index, ['tool_calls', item], keys), found),
+        );
+        if (index === -1) return;
+        inCalls += changes.length;
+        expect(quick).toBe(inTurn);
+        if (quick !== 'refused') expectSame(setKeysInCalls(found, index, changes));
+      }),
+      runs(400),
+    );
+    expect(inCalls).toBeGreaterThan(part(20));
   });
 
   it('two plain messages, one below the other, are read as these two', () => {

@@ -31,9 +31,10 @@ export const generous: Policy = parseAllowlist(
   JSON.stringify({
     version: 1,
     commands: {
-      allow: [...programs, ...builtins.filter(name => name !== '['), ...wrappers, 'rm', ...paths].map(
-        name => `${name} *`,
-      ),
+      allow: [
+        ...[...programs, ...paths].map(name => ({match: `${name} *`, any_options: true})),
+        ...[...builtins.filter(name => name !== '['), ...wrappers, 'rm'].map(name => `${name} *`),
+      ],
       deny: ['zap *', 'rm -rf *', 'sudo *'],
     },
   }),

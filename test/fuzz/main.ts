@@ -1,11 +1,17 @@
 import {parseArgs} from 'node:util';
+import {rows} from '../../src/policy/command/table/rows.ts';
 import {judge} from '../../src/policy/judge.ts';
 import {startBash} from './bash-run.ts';
 import {fuzz} from './fuzz.ts';
+import {fuzzRows, readByTable} from './fuzz-rows.ts';
 import {generous} from './generous.ts';
+import {startTracer} from './traced-run.ts';
 
-/** `npm run fuzz -- --lines N --seed S`: exit 1 if bash runs anything but what the policy said. */
-const {values} = parseArgs({options: {lines: {type: 'string'}, seed: {type: 'string'}}});
+/**
+ * `npm run fuzz -- --lines N --uses N --seed S`: exit 1 if bash runs anything but what the policy said, or if a program
+ * does more than the table of the policy says of a use that it calls harmless.
+ */
+const {values} = parseArgs({options: {lines: {type: 'string'}, uses: {type: 'string'}, seed: {type: 'string'}}});
 const lines = Number(values.lines ?? 100_000);
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const bash = startBash();
@@ -34,4 +40,24 @@ for (const {line, why, said, ran} of violations) {
 console.log(
   `${violations.length} violations${violations.length > 0 ? `; again: npm run fuzz -- --lines ${lines} --seed ${seed}` : ''}`,
 );
-process.exitCode = violations.length > 0 ? 1 : 0;
+
+const uses = Number(values.uses ?? 3000);
+const wrongUses = uses > 0 ? await tryUses() : 0;
+process.exitCode = violations.length + wrongUses > 0 ? 1 : 0;
+
+/** Number of uses that the table calls harmless, although the program shows otherwise. */
+async function tryUses(): Promise<number> {
+  const tracers = [startTracer(), startTracer()].filter(tracer => tracer !== undefined);
+  if (tracers.length === 0) {
+    console.log('the table of commands is not tried: this needs bubblewrap and strace');
+    return 0;
+  }
+  const begun = performance.now();
+  const tried = await fuzzRows({rows, read: readByTable, tracers, runs: uses, seed, ...(progress && {progress})});
+  for (const tracer of tracers) tracer.close();
+  const took = ((performance.now() - begun) / 1000).toFixed(1);
+  console.log(`\r${tried.ran} uses of commands in ${took} s; not installed: ${tried.missing.join(' ') || 'none'}`);
+  for (const {argv, why} of tried.violations) console.log(`VIOLATION: ${argv.join(' ')}\n  ${why}`);
+  console.log(`${tried.violations.length} uses do more than the table says`);
+  return tried.violations.length;
+}

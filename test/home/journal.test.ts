@@ -1,3 +1,4 @@
+import {execFileSync} from 'node:child_process';
 import {
   chmodSync,
   lstatSync,
@@ -474,5 +475,23 @@ describe('beside the person', () => {
     await journal.close();
     await rejected;
     expect(ours(dir)).toEqual([]);
+  });
+});
+
+describe('commits after a known one', () => {
+  it('are found however many there are: a daemon may be killed after it published thousands', async () => {
+    const dir = await repository({'memory/a.md': 'start\n'});
+    const start = (await git(dir, 'rev-parse', 'HEAD')).trim();
+    const commits = Array.from({length: 1_100}, (_, i) => {
+      const [message, text] = [`change ${i}\n\nCause: edit\n`, `${i}\n`];
+      const from = i === 0 ? `from ${start}\n` : '';
+      const who = `committer Ada <ada@example.org> ${1_700_000_000 + i} +0000`;
+      return `commit refs/heads/main\n${who}\ndata ${message.length}\n${message}${from}M 644 inline memory/a.md\ndata ${text.length}\n${text}`;
+    });
+    writeFileSync(join(dir, '.git/stream'), `${commits.join('\n')}\n`);
+    execFileSync('sh', ['-c', 'git fast-import --quiet < .git/stream && git reset -q --hard'], {cwd: dir});
+    const journal = await open(dir);
+    const found = await journal.commitsAfter(start);
+    expect([found.length, found[0]?.subject, found.at(-1)?.subject]).toEqual([1_100, 'change 0', 'change 1099']);
   });
 });

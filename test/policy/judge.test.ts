@@ -88,9 +88,9 @@ describe('judge', () => {
     ['cat /var/log/../x', 'ask'],
     ['cat /var/log/a/b', 'ask'],
     // command names
-    ['./run.sh x', 'allow'],
+    ['./run.sh x', 'ask'],
     ['./other.sh', 'ask'],
-    ['/usr/bin/tool x', 'allow'],
+    ['/usr/bin/tool x', 'ask'],
     ['x/bad', 'ask'],
     ['/usr/bin/sudo x', 'deny'],
     ['', 'ask'],
@@ -113,6 +113,37 @@ describe('judge', () => {
       '`sudo ls`: denied by deny rule `sudo *`',
     ]);
     expect(judge("env sh -c 'rm -r -f y'", policy).reasons[0]).toContain('(it would run `rm -r -f y`)');
+  });
+
+  test('any_options covers what no row knows, but no wrapper and no path outside', () => {
+    const any = policyOf({
+      allow: ['gcc *', 'sort *', 'env *', './run.sh *'].map(match => ({match, anyOptions: true as const})),
+      deny: ['rm -rf *'],
+    });
+    for (const line of ['gcc -O2 -o x x.c', 'sort -o out in', './run.sh x'])
+      expect([line, judge(line, any).verdict]).toEqual([line, 'allow']);
+    for (const line of ['gcc /etc/x.c', 'gcc ../x.c', 'env ls', '/tmp/run.sh', './other.sh'])
+      expect([line, judge(line, any).verdict]).toEqual([line, 'ask']);
+    expect(judge('env rm -rf x', any).verdict).toBe('deny');
+  });
+
+  test('says which option is not known, and what to write', () => {
+    const some = policyOf({allow: ['sort *', 'cc *', 'cc -c x.c', 'git *']});
+    const reason = (line: string) => judge(line, some).reasons[0];
+    expect(reason('sort -uo out in')).toBe(
+      '`sort -uo out in`: allow rule `sort *` does not cover this: `sort -o` is not known to be harmless; write a rule with these very words, or {match: "sort *", any_options: true} to allow any use in the sandbox',
+    );
+    expect(reason('sort --outp=out in')).toContain('`--outp` is not an option of `sort` that is known to be harmless;');
+    expect(reason('cc x.c')).toContain('no use of `cc` is known to be harmless;');
+    expect(reason('git push')).toContain('`git push` is not known to only read;');
+    expect(judge('cc -c x.c', some).verdict).toBe('allow');
+  });
+
+  test('a rule that spells a mode of tar covers files of the workspace only', () => {
+    const spelled = policyOf({allow: ['tar czf *', 'tar --create *']});
+    expect(judge('tar czf a.tgz src', spelled).verdict).toBe('allow');
+    for (const line of ['tar czf a.tgz /etc/hostname', 'tar czf a.tgz ../out', 'tar --create --file a.tar ../x'])
+      expect([line, judge(line, spelled).verdict]).toEqual([line, 'ask']);
   });
 
   test('a tie between different verdicts asks', () => {
@@ -330,7 +361,7 @@ describe('what the fuzzer found', () => {
   test('a policy that replaces another is not judged by what was found out of that', () => {
     expect(judge('printf x', open).verdict).toBe('allow');
     expect(judge('printf x', {...open, rules: []}).verdict).toBe('ask');
-    const some = policyOf({allow: [{match: 'a *', agents: ['coder-*']}]});
-    expect([judge('a', some, {agent: 'coder-1'}).verdict, judge('a', some).verdict]).toEqual(['allow', 'ask']);
+    const some = policyOf({allow: [{match: 'ls *', agents: ['coder-*']}]});
+    expect([judge('ls', some, {agent: 'coder-1'}).verdict, judge('ls', some).verdict]).toEqual(['allow', 'ask']);
   });
 });

@@ -4,7 +4,7 @@ const place = {line: 1, column: 1};
 
 type Written =
   | string
-  | ({match: string} & Partial<Pick<Rule, 'sandbox' | 'network' | 'agents' | 'wholeLine' | 'pattern'>>);
+  | ({match: string} & Partial<Pick<Rule, 'sandbox' | 'network' | 'anyOptions' | 'agents' | 'wholeLine' | 'pattern'>>);
 
 export function ruleOf(verdict: Verdict, written: Written): Rule {
   const {match, ...rest} = typeof written === 'string' ? {match: written} : written;

@@ -46,7 +46,7 @@ describe('readLine', () => {
     ['ls\nrm x', unclearReasons.newline],
     ['ls\r', unclearReasons.newline],
     ['ls $HOME', unclearReasons.dollar],
-    ["ls '$HOME'", unclearReasons.dollar],
+    ['ls "$HOME"', unclearReasons.dollar],
     ['ls $(x)', unclearReasons.dollar],
     ["$'ls'", unclearReasons.dollar],
     ['ls `x`', unclearReasons.backtick],

@@ -487,7 +487,6 @@ describe('harmless look-alikes', () => {
     ["rg -g '*.ts' TODO", ['rg', '-g', '*.ts', 'TODO']],
     ["jq '.a[0].b' x", ['jq', '.a[0].b', 'x']],
     ['jq -r .name x', ['jq', '-r', '.name', 'x']],
-    ['jq -n env', ['jq', '-n', 'env']],
     ['tree -L 2', ['tree', '-L', '2']],
     ['tree -a --dirsfirst', ['tree', '-a', '--dirsfirst']],
     ['file -b x', ['file', '-b', 'x']],

@@ -2,6 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {policyReconciler} from '../../src/agents/approvals/new-rules.ts';
 import {memoryReconciler} from '../../src/agents/calls/remember.ts';
 import {Approvals} from '../../src/agents/state/approvals.ts';
+import {Causes} from '../../src/agents/state/causes.ts';
 import {Notes} from '../../src/agents/state/notes.ts';
 import type {Daemon} from '../../src/agents/state/parts.ts';
 import {Spend} from '../../src/agents/state/spend.ts';
@@ -55,6 +56,7 @@ reconcilerContract(
   'spend',
   () => {
     const spend = new Spend({
+      causes: new Causes(),
       onDue: nothing,
       onNewDay: nothing,
       clock: {...systemClock, now: () => Date.parse('2026-01-31T12:00:00Z')},

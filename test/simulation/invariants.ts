@@ -12,6 +12,7 @@ export interface EndState {
   written: ReadonlyMap<string, string>;
   removed: ReadonlySet<string>;
   decisions: ReadonlyMap<string, ReadonlySet<'approve' | 'reject'>>;
+  approved: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** What must hold at the end of every history, and does not. */
@@ -47,11 +48,14 @@ function lostLines({files, written, removed}: EndState): string[] {
 }
 
 /** 3, 5. Once or ask; what is approved is what runs. */
-function wrongRuns({runs, decisions}: EndState): string[] {
+function wrongRuns({runs, decisions, approved}: EndState): string[] {
   const wrong: string[] = [];
   for (const [command, all] of runs) {
-    if (all.length > 1) wrong.push(`${command} ran ${all.length} times`);
-    if (!command.startsWith('ask-')) continue;
+    const needsApproval = command.startsWith('ask-');
+    // After a git revert or reset of its session, a call that ran asks again, and may run once more for each yes.
+    const most = (needsApproval ? 0 : 1) + (approved.get(command)?.size ?? 0);
+    if (all.length > Math.max(1, most)) wrong.push(`${command} ran ${all.length} times`);
+    if (!needsApproval) continue;
     const said = decisions.get(command);
     if (!said?.has('approve')) wrong.push(`${command} ran ${said?.has('reject') ? 'after a no' : 'without a yes'}`);
   }

@@ -37,6 +37,8 @@ export class Person {
   readonly removed = new Set<string>();
   /** What was decided, by command. */
   readonly decisions = new Map<string, Set<'approve' | 'reject'>>();
+  /** Ids of approved requests, by command. */
+  readonly approved = new Map<string, Set<string>>();
   readonly #disk: Disk;
   readonly #git: SimulatedGit;
   readonly #time: SimulatedTime;
@@ -283,6 +285,7 @@ export class Person {
       after = updateTask(file, item.task, {box: step.how === 'approve' ? 'x' : '-'});
     }
     this.decisions.set(command, (this.decisions.get(command) ?? new Set()).add(step.how));
+    if (step.how === 'approve') this.approved.set(command, (this.approved.get(command) ?? new Set()).add(id));
     return `${step.how} ${command}; ${this.#save(path, before, after, step.mode === 'append' ? 'rename' : step.mode, random)}`;
   }
 

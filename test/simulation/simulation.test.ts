@@ -9,4 +9,10 @@ describe('a simulated home', () => {
     const {out, code} = await simulate('--seeds', `${SEEDS}`);
     expect(code, out).toBe(0);
   });
+
+  /** Seeds that once failed. 2325: a reset while publishing stalls, then a power cut: the daemon's session was committed as the person's. */
+  it('keeps every invariant in histories that broke one before', {timeout: 300_000}, async () => {
+    const {out, code} = await simulate('--seed', '2325');
+    expect(code, out).toBe(0);
+  });
 });

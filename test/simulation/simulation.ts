@@ -108,8 +108,9 @@ export class Simulation {
     }
     await this.#settle();
     const {runs} = this.#agents;
-    const {written, removed, decisions} = this.#person;
-    this.#found.push(...violations({files: this.#disk.files(), git: this.#git, runs, written, removed, decisions}));
+    const {written, removed, decisions, approved} = this.#person;
+    const files = this.#disk.files();
+    this.#found.push(...violations({files, git: this.#git, runs, written, removed, decisions, approved}));
     const steps_ = this.#processes.reduce((sum, process) => sum + process.steps, 0);
     return {violations: this.#found, log: this.#log, steps: steps_};
   }

@@ -2,8 +2,11 @@ import {join} from 'node:path';
 import {findInterrupted} from '../../decide/interrupted.ts';
 import {taintOf} from '../../decide/taint.ts';
 import {markOf} from '../../effects/sandbox/environment.ts';
-import type {ToolContext} from '../../effects/tool/tool.ts';
+import type {CallPlace, ToolContext} from '../../effects/tool/tool.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
+import type {Settings} from '../../formats/settings.ts';
+import type {Clock} from '../../home/disk/clock.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
 import {contextFor} from '../../runners/in-process.ts';
 import type {DaemonServices, RunnableCall} from '../../runners/runner.ts';
 import type {Approvals} from '../state/approvals.ts';
@@ -46,6 +49,7 @@ export async function callSettingOf(
       mark: markOf(run, session, call.id),
       workspace: join(home, 'workspaces', agent),
       search: settings.search,
+      outputs: outputLimits(files, approvals, agent, settings),
       timeoutMs: seconds === undefined ? undefined : seconds * 1000,
       tainted: taintOf(of),
       retries: isRepeatable(call)
@@ -61,10 +65,28 @@ export async function callSettingOf(
   };
   // The time limit of a command counts only while it runs.
   const limited =
-    seconds === undefined || isCommand(call) ? signal : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
+    seconds === undefined || isCommand(call)
+      ? signal
+      : AbortSignal.any([signal, timeLimit(files.disk.clock, seconds * 1000)]);
   const services = effects.services(caller, call, signal);
   const context = contextFor({sandbox, redact, env: effects.world.environment}, plain, services, limited);
   return {context, plain, services, signal: limited};
+}
+
+/** `AbortSignal.timeout` by the daemon's clock. */
+function timeLimit(clock: Clock, ms: number): AbortSignal {
+  const over = new AbortController();
+  clock.after(ms, () => over.abort(new DOMException('it took too long', 'TimeoutError')));
+  return over.signal;
+}
+
+/** Old outputs stay while a request of the agent is open: what is approved may read them. */
+function outputLimits({index}: HomeFiles, {waits}: Approvals, agent: string, {limits}: Settings): CallPlace['outputs'] {
+  const megabytes = limits?.output_mb;
+  let keepsOld = false;
+  for (const path of waits.paths())
+    keepsOld ||= waits.callsOf(path).length > 0 && index.facts(path)?.session?.agent === agent;
+  return {most: megabytes === undefined ? undefined : megabytes * 1024 * 1024, keepsOld};
 }
 
 /** Whether this call ran before, in a version of its session that was since reverted. */

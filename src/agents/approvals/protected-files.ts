@@ -7,10 +7,10 @@ import {keepConflict} from '../../loop/conflict.ts';
 import {type FileSnapshot, snapshotOfText} from '../../loop/file-snapshot.ts';
 import {statSignature} from '../../loop/file-state.ts';
 import type {Guard} from '../../loop/guard.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {LookOutcome} from '../../loop/queue.ts';
 import {createText, replaceText} from '../../loop/write.ts';
-import type {Approvals} from '../state/approvals.ts';
 import type {With} from '../state/parts.ts';
 
 export const PROTECTED_FILES: readonly string[] = ['agentdir.yaml', 'allowlist.yaml', APPROVALS_FILE];
@@ -21,11 +21,12 @@ export function makeGuard(daemon: With<'files' | 'reports' | 'approvals'>): Guar
   const {approvals} = daemon;
 
   return {
-    whyVoid: path => whyVoid(approvals, path),
+    whyVoid: path => whyVoid(daemon, path),
     takeBack: (path, seen, why) => takeBack(daemon, path, seen, why),
     cutLinks: seen => cutLinks(daemon, seen),
     unchanged: path => void approvals.suspects.delete(path),
-    changedBeforeStart: (path, before) => void (isProtected(path) && approvals.changedBefore.set(path, before)),
+    changedBeforeStart: (path, before) =>
+      void (mayNotChange(daemon.files, path) && approvals.changedBefore.set(path, before)),
   };
 }
 
@@ -34,11 +35,17 @@ export function isProtected(path: string): boolean {
   return PROTECTED_FILES.includes(path) || FOLDERS.some(folder => path.startsWith(`${folder}/`));
 }
 
+/** Whether only a person may change this file: `isProtected`, or tasks that wait for a person, as it was last accepted. */
+function mayNotChange({index}: HomeFiles, path: string): boolean {
+  if (isProtected(path)) return true;
+  return kindOf(path) === 'tasks' && (index.facts(path)?.tasks ?? []).some(({gated}) => gated);
+}
+
 /** After an unsandboxed command: suspect every protected file that changed. Call before the command counts as ended. */
 export function suspectChanges({files, approvals}: With<'files' | 'approvals'>, why: string): void {
   const {disk, known} = files;
   const paths = [...PROTECTED_FILES, ...FOLDERS.flatMap(folder => listFolder(disk, folder)), ...known.keys()].filter(
-    isProtected,
+    path => mayNotChange(files, path),
   );
   for (const path of new Set(paths)) {
     const stat = disk.lstat(path);
@@ -87,8 +94,9 @@ async function cutLinks(daemon: With<'files' | 'reports' | 'approvals'>, seen: F
 }
 
 /** Why a change to this file does not count; undefined if it does. */
-function whyVoid(approvals: Approvals, path: string): string | undefined {
-  return isProtected(path) ? (approvals.unconfined ?? approvals.suspects.get(path)) : undefined;
+function whyVoid({files, approvals}: With<'files' | 'approvals'>, path: string): string | undefined {
+  const why = approvals.unconfined ?? approvals.suspects.get(path);
+  return why !== undefined && mayNotChange(files, path) ? why : undefined;
 }
 
 /**

@@ -10,8 +10,10 @@ export function noteOutcomes(
   calls: readonly Call[],
   results: readonly Message[],
 ): void {
+  const byId = new Map<string | undefined, Call>();
+  for (const call of calls) if (!byId.has(call.id)) byId.set(call.id, call);
   for (const {tool_call_id, content} of results) {
-    const {approval, started} = calls.find(({id}) => id === tool_call_id) ?? {};
+    const {approval, started} = byId.get(tool_call_id) ?? {};
     if (approval === undefined || approvals.outcomes.has(approval)) continue;
     approvals.outcomes.set(approval, {executed_at: started, outcome: outcomeIn(content ?? '')});
     lookAgain(files, APPROVALS_FILE);

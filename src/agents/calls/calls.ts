@@ -1,5 +1,5 @@
 import type {CallRequest} from '../../decide/call-request.ts';
-import type {OpenCalls} from '../../decide/turn.ts';
+import {CALLS_PER_ANSWER} from '../../decide/many-calls.ts';
 import type {ReadyCall, ToolResult} from '../../effects/tool/tool.ts';
 import type {Call, Message} from '../../formats/session/session-schema.ts';
 import {timestamp} from '../../home/disk/clock.ts';
@@ -27,48 +27,75 @@ export interface CallToMark {
 export interface BegunCalls {
   marked: CallToMark | undefined;
   asks: readonly CallRequest[];
+  /** A call cannot be asked about, because too many requests are open. */
+  full?: boolean;
 }
 
+/** How long planning may keep other work from running. */
+const SLICE_MS = 5;
+
 /**
- * Begin the calls that may begin. Reading calls run at once and in parallel. A call with side effects waits for the calls
+ * Begin the calls that may begin, of the open calls of an answer. Reading calls run at once and in parallel. A call with side effects waits for the calls
  * before it and is returned in `marked`, to be marked as started first. Approvals for all calls of an answer are requested
  * together, unless a request depends on earlier calls. A call that an earlier daemon started and did not finish never
  * runs again, because its outcome is unknown.
+ *
+ * Plans a limited number of calls in one look: a file may hold any number. The others follow when these have ended.
  */
 export async function beginCalls(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'approvals' | 'effects'>,
   caller: Caller,
-  {calls}: OpenCalls,
+  calls: readonly Call[],
+  isFull: () => boolean,
 ): Promise<BegunCalls> {
   const {turns, approvals} = daemon;
+  const {clock} = daemon.files.disk;
   const {path} = caller;
   const fresh = approvals.staleSessions.delete(path);
   const asks: CallRequest[] = [];
   const open: Call[] = [];
+  let full = false;
   let allEnded = true;
   /** An earlier call with side effects has not ended: no later call may begin. */
   let blocked = false;
-  for (const call of calls) {
-    if (turns.results(path).has(call.id)) continue;
+  let slice = clock.monotonic();
+  let now = withKnownResults(turns, caller, calls);
+  let known = turns.results(path).size;
+  const ended = turns.results(path);
+  for (const call of calls.filter(({id}) => !ended.has(id)).slice(0, CALLS_PER_ANSWER)) {
+    if (clock.monotonic() - slice >= SLICE_MS) {
+      await clock.nextTurn();
+      slice = clock.monotonic();
+    }
+    const results = turns.results(path);
+    if (results.has(call.id)) continue;
+    if (results.size !== known) {
+      now = withKnownResults(turns, caller, calls);
+      known = results.size;
+    }
     if (!turns.isRunning(path, call.id) && !(blocked && (isRead(call) || touchesSamePath(call, open)))) {
       const abort = new AbortController();
-      const now = withKnownResults(turns, caller, calls);
-      const next = await planCall(daemon, now, call, abort.signal, {fresh: fresh || (allEnded && !blocked)});
+      const asOf = now;
+      const next = await planCall(daemon, asOf, call, abort.signal, {
+        fresh: fresh || (allEnded && !blocked),
+        isFull,
+      });
+      if ('wait' in next && next.full) full = true;
       if ('ask' in next) asks.push(next.ask);
       else if (!blocked && !('wait' in next)) {
         const ready = 'ready' in next && next.ready.effect !== 'read' ? next.ready : undefined;
         const running = ready && abort;
-        const begun = {again: wasStarted(approvals, now, call)};
+        const begun = {again: wasStarted(approvals, asOf, call)};
         const start = () => {
           if ('ready' in next && next.instead !== undefined)
             approvals.outcomes.set(next.instead, {outcome: 'not needed any more: the policy allows it now'});
-          turns.run(path, call.id, running, execute(daemon, now, call, {next, begun}, abort.signal));
+          turns.run(path, call.id, running, execute(daemon, asOf, call, {next, begun}, abort.signal));
         };
         if (ready && allEnded)
           return {
             marked: {
               ...{call: call.id, host: ready.unconfined, edited: ready.edited, start},
-              names: [nameOfCall(now, call), ...(call.approval === undefined ? [] : [call.approval])],
+              names: [nameOfCall(asOf, call), ...(call.approval === undefined ? [] : [call.approval])],
             },
             asks,
           };
@@ -79,7 +106,7 @@ export async function beginCalls(
     allEnded = false;
     open.push(call);
   }
-  return {marked: undefined, asks};
+  return {marked: undefined, asks, full};
 }
 
 /** The caller with the known results of these calls, which may not be in the session file yet. */
@@ -154,7 +181,7 @@ function resultWithoutRun(reports: AgentReports, next: Exclude<NextCall, {ready:
   return {success: false, code: 'REJECTED', error: CHANGED};
 }
 
-function resultMessage(call: string, result: ToolResult, time: string): Message {
+export function resultMessage(call: string, result: ToolResult, time: string): Message {
   return {
     timestamp: time,
     role: 'tool_result',

@@ -31,21 +31,21 @@ export type NextCall =
   | {result: ToolResult}
   /** The call may run. `instead`: the request that is no longer needed. */
   | {ready: ReadyCall; instead?: string}
-  /** Wait for a person's decision. */
-  | {wait: true}
+  /** Wait for a person's decision. `full`: the call must be asked about, and too many requests are open already. */
+  | {wait: true; full?: true}
   /** Ask a person with this request. */
   | {ask: CallRequest};
 
 /**
  * Judge a call by the current policy, template and decision. `fresh`: compute the request again even if it is already
- * registered. `begun`: this daemon has marked the call as started.
+ * registered. `begun`: this daemon has marked the call as started. `isFull`: whether too many requests are open.
  */
 export async function planCall(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'approvals' | 'effects'>,
   caller: Caller,
   call: Call,
   signal: AbortSignal,
-  {fresh = false, begun}: {fresh?: boolean; begun?: BegunCall},
+  {fresh = false, begun, isFull}: {fresh?: boolean; begun?: BegunCall; isFull?: () => boolean},
 ): Promise<NextCall> {
   const {files, approvals, effects} = daemon;
   if (!begun) await recallStartedCalls(daemon, caller, call);
@@ -70,6 +70,7 @@ export async function planCall(
   if ('result' in asIs) return asIs;
   // A decision counts even if the policy now allows the call: the person may have edited the call.
   if (!asIs.ready.asks && !(item && isDecided(files, item))) return policyAllows(files, asIs.ready, approval);
+  if (approval === undefined && isFull?.()) return {wait: true, full: true};
   const ask = await asIs.ready.ask();
   if (isFailure(ask)) return {result: ask};
   const digest = boundDigest(caller, call, ask.basis);
@@ -89,6 +90,7 @@ export async function planCall(
       status: 'superseded',
       outcome: `nothing was run: what it is about has changed since it was asked; asked again as ${id}`,
     });
+  approvals.promised.set(`${caller.path} ${call.id}`, id);
   return {ask: requestOf(files, caller, call, ask, {id, digest, settings})};
 }
 

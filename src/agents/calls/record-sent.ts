@@ -19,8 +19,9 @@ export async function recordSent(
   const {disk} = files;
   const {redact} = reports;
   crashPoint('message-sent');
-  if (isRecorded(disk, `inbox/${file}`, record.id)) return;
-  await appendLines(disk, `inbox/${file}`, newRecord({direction: 'out', ...redact.value(record)}));
+  const redacted = redact.value(record);
+  if (isRecorded(disk, `inbox/${file}`, redacted.id)) return;
+  await appendLines(disk, `inbox/${file}`, newRecord({direction: 'out', ...redacted}));
 }
 
 function isRecorded(disk: Disk, path: string, id: unknown): boolean {

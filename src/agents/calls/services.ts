@@ -12,7 +12,7 @@ import {addMemoryNote} from './remember.ts';
 
 /** The daemon services that a running call may use. */
 export function servicesFor(
-  daemon: With<'files' | 'reports' | 'mail' | 'tasks' | 'notes' | 'effects'>,
+  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'tasks' | 'notes' | 'spend' | 'effects'>,
   caller: Caller,
   call: Call,
   signal: AbortSignal,

@@ -71,7 +71,8 @@ async function runUnconfined(
   const words = `${callWords(call.function, ready.edited)} of ${agent}`;
   const endUnconfined = daemon.approvals.runsUnconfined(words);
   reports.changed();
-  // Commit earlier decisions first, so that the command cannot alter them.
+  // Commit earlier decisions first, so that git shows what the command alters. If git is busy, the version log has the decisions, and
+  // `suspectChanges` takes back what the command writes into them.
   await daemon.files.journal.flush(FLUSH_MS);
   try {
     return await ready.execute();

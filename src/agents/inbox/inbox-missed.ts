@@ -26,8 +26,9 @@ export function isRotatedName(stem: string, name: string): boolean {
 /**
  * Files that had the name after the last known one and were rotated before the daemon saw them, oldest first. A file with
  * lines that were delivered from known files is a copy and does not count. Without known files, only files created while
- * the home was served count; older ones are logs that nobody asked to read. Lines that a killed daemon had delivered
- * keep their ids, so they are not delivered twice. `open`: the inbox file, as it was opened.
+ * the home was served count; older ones are logs that nobody asked to read. If the last known file is gone, only files
+ * created after the cursor was written count. Lines that a killed daemon had delivered keep their ids, so they are not
+ * delivered twice. `open`: the inbox file, as it was opened.
  */
 export async function missedFiles(
   {files, inboxes}: With<'files' | 'inboxes'>,
@@ -43,12 +44,13 @@ export async function missedFiles(
     open !== undefined &&
     (inode === open.inode || (present.get(name)?.ino !== open.stat.ino && born > open.stat.birthtimeNs));
   const last = all.find(({inode}) => inode === known.at(-1)?.inode);
+  const since = known.length === 0 ? servedTimes(inboxes) : (last?.at ?? cursorTimes(disk, name));
   const newer = all
     .filter(({file}) => file.startsWith(name) && !kindOf(`inbox/${file}`))
     .filter(({file}) => SUFFIX.test((packedName(file) ?? file).slice(name.length)))
     .filter(({inode, at}) => !known.some(each => each.inode === inode) && !isOpen(inode, at))
-    .filter(({at}) => (known.length === 0 ? isNew(at, inboxes) : last && isNewer(at, last.at)))
-    .sort((a, b) => (a.at.written < b.at.written ? -1 : 1));
+    .filter(({at}) => since && isNewer(at, since))
+    .sort((a, b) => Number(a.at.written - b.at.written) || Number(a.at.born - b.at.born));
   if (newer.length === 0) return [];
   const {lines} = await linesDelivered(disk, name, {since: 1, upTo: known.at(-1)?.generation ?? 0});
   const found: NumberedFile[] = [];
@@ -64,7 +66,13 @@ interface Times {
 
 const isNewer = (at: Times, than: Times) => at.born >= than.born && at.written >= than.written;
 
-const isNew = (at: Times, {servedSince}: Inboxes) => isNewer(at, {born: servedSince, written: servedSince});
+const servedTimes = ({servedSince}: Inboxes): Times => ({born: servedSince, written: servedSince});
+
+/** When the cursor of this inbox was last written. */
+function cursorTimes(disk: Disk, name: string): Times | undefined {
+  const written = disk.stat(cursorPath(`inbox/${name}`))?.mtimeNs;
+  return written === undefined ? undefined : {born: written, written};
+}
 
 /**
  * Inboxes whose file was created and renamed before the daemon saw it. Inboxes from earlier runs are included once,
@@ -78,7 +86,7 @@ export function unseenInboxes({files, inboxes}: With<'files' | 'inboxes'>): stri
     const [, name = '', suffix = ''] = /^(.+\.jsonl)(.+)$/.exec(file) ?? [];
     const path = `inbox/${name}`;
     if (!SUFFIX.test(suffix) || present.has(name) || inboxes.get(path)?.cursor) continue;
-    if (disk.exists(cursorPath(path)) || isNew(timesOf(file, stat), inboxes)) paths.add(path);
+    if (disk.exists(cursorPath(path)) || isNewer(timesOf(file, stat), servedTimes(inboxes))) paths.add(path);
   }
   return [...paths];
 }

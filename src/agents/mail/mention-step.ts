@@ -1,5 +1,6 @@
 import {mentionedNames} from '../../decide/mentions.ts';
 import {withHeader} from '../../decide/turn.ts';
+import {stemOf} from '../../formats/common/key.ts';
 import {chainOf} from '../../formats/session/chain.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
@@ -58,7 +59,7 @@ function postMention({files, mail}: With<'files' | 'mail'>, caller: Caller, due:
   }
   const upTo = {...of, messages: of.messages.slice(0, at + 1)};
   const {path: to, opening} = receiverFor(files, upTo, due.to);
-  const message = messageFrom({...caller, of: upTo}, answer.content ?? '', chainOf(upTo.messages, id));
+  const message = messageFrom({...caller, of: upTo}, answer.content ?? '', chainOf(upTo.messages, stemOf(path)));
   mail.post(to, {id, agent: due.to, opening, message, delivered: done});
   lookAgain(files, to);
 }

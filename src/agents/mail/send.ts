@@ -1,11 +1,15 @@
+import {agentNameIn} from '../../decide/new-tasks.ts';
 import {taintOf} from '../../decide/taint.ts';
 import type {ToolResult} from '../../effects/tool/tool.ts';
+import {stemOf} from '../../formats/common/key.ts';
+import {escapeAll} from '../../formats/common/visible.ts';
 import {type Chain, chainOf} from '../../formats/session/chain.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {Call, Message} from '../../formats/session/session-schema.ts';
 import {readHomeFile} from '../../home/read.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
+import {tooManyCaused} from '../sessions/budget.ts';
 import {type Caller, nameOfCall, sessionUpToCall} from '../state/caller.ts';
 import type {DeliveryPlace} from '../state/mail.ts';
 import type {With} from '../state/parts.ts';
@@ -24,26 +28,30 @@ export interface OutgoingMessage {
  * the call, so that a call repeated after a crash does not deliver twice.
  */
 export async function sendMessage(
-  daemon: With<'files' | 'mail'>,
+  daemon: With<'files' | 'mail' | 'spend'>,
   caller: Caller,
   call: Call,
   {to: wanted, content, priority}: OutgoingMessage,
 ): Promise<ToolResult> {
   const {files} = daemon;
-  const to = wanted.trim().replace(/^@/, '');
+  const to = agentNameIn(wanted);
   const refused = (error: string): ToolResult => ({success: false, code: 'INVALID_ARGUMENTS', error});
   if (to === 'human') return refused('to: a person has no inbox of messages; use ask_human, or a task for @human');
   if (to === caller.agent) return refused('to: that is yourself');
-  if (!agentExists(files, to)) return refused(`to: there is no agent "${to}"; ${suggestAgents(files, to)}`);
+  if (!agentExists(files, to)) return refused(`to: there is no agent ${escapeAll(to)}; ${suggestAgents(files, to)}`);
   const id = `${caller.session}#${nameOfCall(caller, call).slice(0, 12)}`;
   // Ignore messages that arrived after the answer: they change neither the receiver nor the chain.
   const upTo = sessionUpToCall(caller, call);
   const before = call.started === undefined ? undefined : deliveredBefore(files, to, id);
   if (before !== undefined) return {success: true, to, session: before};
+  const chain = chainOf(upTo.messages, stemOf(caller.path));
+  const tooMany = tooManyCaused(daemon, chain.chain, 'messages', 1);
+  if (tooMany) return tooMany;
+  const delivered = daemon.spend.causes.expect(chain.chain, {messages: 1});
   return post(daemon, receiverFor(files, upTo, to), to, id, {
-    ...messageFrom(caller, content, chainOf(upTo.messages, `${caller.session}#${call.id}`)),
+    ...messageFrom(caller, content, chain),
     ...(priority === 'high' && {priority}),
-  });
+  }).finally(delivered);
 }
 
 /** For a call repeated after a crash: the receiver's session that has the message, even if it is completed by now. */

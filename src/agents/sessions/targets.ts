@@ -1,4 +1,3 @@
-import {lstatSync} from 'node:fs';
 import {join} from 'node:path';
 import {askedPart, type CallRequest} from '../../decide/call-request.ts';
 import {statSignature} from '../../loop/file-state.ts';
@@ -7,11 +6,11 @@ import {lookAgain} from '../../loop/look-again.ts';
 import type {With} from '../state/parts.ts';
 
 /** The signature of the file that a request would write. Undefined: the request writes no file. */
-export function targetSignature({home}: HomeFiles, {agent, ask}: CallRequest): string | undefined {
+export function targetSignature({disk}: Pick<HomeFiles, 'disk'>, {agent, ask}: CallRequest): string | undefined {
   const path = ask.basis.file === undefined ? undefined : askedPart(ask, 'Path');
   if (path === undefined) return undefined;
   try {
-    const stat = lstatSync(join(home, 'workspaces', agent, path), {bigint: true, throwIfNoEntry: false});
+    const stat = disk.lstat(join('workspaces', agent, path));
     return stat ? statSignature(stat) : 'none';
   } catch {
     return 'none';

@@ -7,7 +7,7 @@ import {linkTarget} from '../../home/read.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {With} from '../state/parts.ts';
-import {approvalStateOf, limitsReachedBy} from './budget.ts';
+import {approvalStateOf, limitsReachedBy, requestLimitFor} from './budget.ts';
 import {checkTargets, targetSignature} from './targets.ts';
 
 /** A decided call begins before its page moves. */
@@ -105,11 +105,27 @@ function notWritten({disk, index}: HomeFiles): string | undefined {
   return linkTarget(disk, APPROVALS_FILE) === undefined ? undefined : 'is a link, and nothing is written through it';
 }
 
+/** Look again at task files whose tasks could not be asked about, once there is room. People see until then that they wait. */
+function wakeTaskFiles(daemon: With<'files' | 'reports' | 'approvals' | 'spend'>): void {
+  const {heldTaskFiles, promised} = daemon.approvals;
+  // By now the files have them, or never will.
+  if (promised.size > 0) daemon.approvals.waits.fewerRequests();
+  promised.clear();
+  const [first] = heldTaskFiles;
+  const limit = first === undefined ? undefined : requestLimitFor(daemon, first, '');
+  const words = `tasks in ${[...heldTaskFiles].join(', ')} wait: ${limit?.used} requests need your decision first (limits.open_requests: ${limit?.limit} in agentdir.yaml)`;
+  daemon.reports.troubles.set('requests', limit && words);
+  if (limit) return;
+  for (const path of heldTaskFiles) lookAgain(daemon.files, path);
+  heldTaskFiles.clear();
+}
+
 /** Call every few seconds: a new day resets daily limits, requests expire, and target files change. */
 export function wakeOnTimer(daemon: With<'files' | 'reports' | 'approvals' | 'spend'>): void {
   const {files} = daemon;
   const expires = files.index.facts(APPROVALS_FILE)?.expires;
   if (expires !== undefined && Date.parse(expires) < files.disk.clock.now()) lookAgain(files, APPROVALS_FILE);
   checkTargets(daemon);
+  wakeTaskFiles(daemon);
   if (daemon.spend.day) wakeSessions(daemon);
 }

@@ -27,6 +27,11 @@ export class Approvals {
   /** Sessions, by path, whose requests may be outdated. */
   readonly staleSessions = new Set<string>();
 
+  /** Ids of new requests that their sessions and task files do not have yet, by call or task: a failed write makes a new id. */
+  readonly promised = new Map<string, string>();
+  /** Task files whose tasks cannot be asked about now, because too many requests are open. */
+  readonly heldTaskFiles = new Set<string>();
+
   /** Signatures of the files that requests would write, taken when the diff was made, by request id. */
   readonly targets = new Map<string, string>();
 

@@ -46,6 +46,9 @@ export class Segments {
 
   async #read(path: string): Promise<readonly Message[]> {
     const {parseFile} = await import('../../check/parse-file.ts');
+    // Another caller may have read it meanwhile. Nothing below waits.
+    const known = this.#messages.get(path);
+    if (known) return known.messages;
     const read = readHomeFile(this.#disk, path);
     const parsed = read && 'text' in read ? parseFile(path, read.text) : undefined;
     const messages = parsed?.kind === 'session' ? parsed.file.messages : [];

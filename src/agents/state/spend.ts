@@ -10,9 +10,10 @@ import {
 } from '../../formats/session/spent.ts';
 import type {DaySpend} from '../../formats/spend-file.ts';
 import {type Cancel, type Clock, timestamp} from '../../home/disk/clock.ts';
+import type {Causes} from './causes.ts';
 
-/** Longest delay before usage is written. It is written sooner when a limit is reached, and at the stop. */
-const LAZY_MS = 30_000;
+/** Delay before usage is written, so that it is on disk within 5 s. It is written sooner when a limit is reached, and at the stop. */
+const LAZY_MS = 3_000;
 
 /** The template that holds an agent's limits. All instances of a workflow share them. */
 export function templateName(agent: string): string {
@@ -20,6 +21,7 @@ export function templateName(agent: string): string {
 }
 
 export interface SpendOptions {
+  causes: Causes;
   /** Called when the spend file should be written. */
   onDue: () => void;
   onNewDay: () => void;
@@ -31,6 +33,8 @@ export interface SpendOptions {
  * its own usage of its latest day.
  */
 export class Spend {
+  /** How much follows from each cause. */
+  readonly causes: Causes;
   readonly #options: SpendOptions;
   readonly #agents = new Map<string, Spent>();
   #all: Spent = NOTHING_SPENT;
@@ -38,6 +42,7 @@ export class Spend {
   #timer: Cancel | undefined;
 
   constructor(options: SpendOptions) {
+    this.causes = options.causes;
     this.#options = options;
     this.#day = this.#today();
   }

@@ -2,6 +2,7 @@ import {isDeepStrictEqual} from 'node:util';
 import type {Facts} from '../../check/facts.ts';
 import type {SessionFact} from '../../check/session-facts.ts';
 import type {TaskFact} from '../../check/task-facts.ts';
+import {isRequestLimit} from '../../decide/limits.ts';
 import {blocks} from '../../formats/common/diagnostic.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import type {Work} from '../../formats/session/spent.ts';
@@ -49,7 +50,14 @@ export class Waits implements FactsFollower {
   factsChanged(path: string, before: Facts | undefined, now: Facts | undefined): void {
     if (!now || !blocks(now.problems)) this.set(path, now?.session, now?.tasks);
     if (!isDeepStrictEqual(before?.limits, now?.limits)) this.allChanged();
-    for (const id of changedStates(before?.approvals, now?.approvals)) this.changed(id);
+    const changed = changedStates(before?.approvals, now?.approvals);
+    for (const id of changed) this.changed(id);
+    if (changed.length > 0) this.fewerRequests();
+  }
+
+  /** There may be room for requests again: look at the sessions that wait for it. */
+  fewerRequests(): void {
+    for (const [id, paths] of this.#byApproval) if (isRequestLimit(id)) for (const path of paths) this.#due.add(path);
   }
 
   /** Update the waits of a file; `fact` is undefined if it is gone. Tasks wait for approval to start. */
@@ -90,6 +98,11 @@ export class Waits implements FactsFollower {
   /** Paths of the sessions and task files that wait for this request. */
   for(approval: string): ReadonlySet<string> {
     return this.#byApproval.get(approval) ?? NONE;
+  }
+
+  /** Ids of all requests that something waits for. */
+  approvals(): IterableIterator<string> {
+    return this.#byApproval.keys();
   }
 
   /** Sessions that wait for a limit to be raised, by path. */

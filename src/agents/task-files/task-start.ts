@@ -1,5 +1,6 @@
 import {type Assignment, assignmentOf} from '../../decide/assignment.ts';
 import type {CallRequest} from '../../decide/call-request.ts';
+import {unlistedModelOf} from '../../decide/task-gate.ts';
 import {callDigest} from '../../formats/approval/approval-digest.ts';
 import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import {durationMs} from '../../formats/common/values.ts';
@@ -9,18 +10,19 @@ import {lookAgain} from '../../loop/look-again.ts';
 import {queueItem} from '../approvals/decisions.ts';
 import {signatureProblem} from '../approvals/signatures.ts';
 import {EXPIRE_AFTER} from '../calls/next-call.ts';
-import {approvalStateOf} from '../sessions/budget.ts';
+import {approvalStateOf, requestLimitFor} from '../sessions/budget.ts';
 import {registerRequest} from '../sessions/wake.ts';
 import {newApprovalId} from '../state/approvals.ts';
 import type {With} from '../state/parts.ts';
 import {deliverTask} from '../tasks/deliver-task.ts';
+import {gateContext} from '../tasks/gate-context.ts';
 
 /**
  * Ask a person to approve the start of a task with `approval_required`. `approval: ID` in the task is the only durable
  * mark that it waits. The decision is bound to the content of the task.
  */
 export async function askToStart(
-  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'approvals' | 'tasks' | 'effects'>,
+  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
   path: string,
   task: Task,
   key: string,
@@ -30,10 +32,17 @@ export async function askToStart(
   const assignment = assignmentOf(task, path);
   const digest = digestFor(task, assignment, key, path);
   const askAgain = () => {
-    tasks.addNews(key, {approval: newApprovalId(daemon.effects.world.random)});
+    const approval = newApprovalId(daemon.effects.world.random);
+    approvals.promised.set(key, approval);
+    tasks.addNews(key, {approval});
     lookAgain(files, path);
   };
-  if (id === undefined) return tasks.get(key)?.approval === undefined ? askAgain() : undefined;
+  if (id === undefined) {
+    if (tasks.get(key)?.approval !== undefined) return;
+    if (requestLimitFor(daemon, path, '')) approvals.heldTaskFiles.add(path);
+    else askAgain();
+    return;
+  }
   switch (approvalStateOf(files, id)) {
     case 'approved': {
       const item = await queueItem(files, APPROVALS_FILE, id);
@@ -91,9 +100,15 @@ async function requestFor(
   {said, taint}: Assignment,
   {id, digest}: {id: string; digest: string},
 ): Promise<CallRequest> {
-  const after = (await current.settings()).approvals?.expire_after;
+  const settings = await current.settings();
+  const after = settings.approvals?.expire_after;
+  const chosen = unlistedModelOf(task, settings, gateContext(files));
   const {name, model} = assigneeOf(task);
   const agent = name ?? model ?? '';
+  const factors = [
+    ...(taint.length > 0 ? ['words from outside led to it'] : []),
+    ...(chosen === undefined ? [] : ['an agent chose its model']),
+  ];
   const now = files.disk.clock.now();
   const ms = after === null ? undefined : durationMs(after ?? EXPIRE_AFTER);
   return {
@@ -112,10 +127,13 @@ async function requestFor(
       type: 'task_start',
       title: `start of a task: ${task.title.replace(/\s+/g, ' ').slice(0, 200)}`,
       risk: {
-        level: taint.length > 0 ? 'MEDIUM' : 'LOW',
-        factors: taint.length > 0 ? ['words from outside led to it'] : [],
+        level: factors.length > 0 ? 'MEDIUM' : 'LOW',
+        factors,
       },
-      why: ['the task has approval_required: true'],
+      why: [
+        ...(chosen === undefined ? [] : [`an agent chose the model "${chosen}", which agentdir.yaml does not list`]),
+        'the task has approval_required',
+      ],
       parts: [{label: 'For', text: agent}, ...said.map(({label, text}) => ({label, text}))],
       basis: {},
       always: {none: 'it is about one task'},

@@ -27,7 +27,9 @@ import {askToStart} from './task-start.ts';
 
 /** Task files: writes agents' edits and missing fields, and acts on the tasks. */
 export function taskReconciler(
-  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'inboxes' | 'tasks' | 'effects'>,
+  daemon: With<
+    'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'inboxes' | 'tasks' | 'spend' | 'effects'
+  >,
 ): Reconciler {
   return {
     kind: 'tasks',
@@ -71,7 +73,7 @@ function closeFormerSession(daemon: With<'files' | 'turns'>, task: Task): void {
 
 /** Start the due actions for the tasks of a file. Returns whether the next daemon must look at the file again. */
 async function followTasks(
-  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'effects'>,
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
   path: string,
   file: TaskFile,
 ): Promise<boolean> {
@@ -134,7 +136,7 @@ function isDelivered(task: Task): boolean {
 }
 
 async function perform(
-  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'effects'>,
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
   path: string,
   due: TaskDue,
 ): Promise<void> {

@@ -2,7 +2,9 @@ import {plannedTask, rawTasks, type TaskOrigin, type WantedTask} from '../../dec
 import {taintOf} from '../../decide/taint.ts';
 import type {Arguments, ToolFailure, ToolResult} from '../../effects/tool/tool.ts';
 import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
+import {stemOf} from '../../formats/common/key.ts';
 import {isId} from '../../formats/common/values.ts';
+import {escapeAll} from '../../formats/common/visible.ts';
 import {chainOf, chainText} from '../../formats/session/chain.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
 import {fieldOf, idsIn, type Task, type TaskFile, taintText} from '../../formats/task/task.ts';
@@ -12,6 +14,7 @@ import {taskPathOf} from '../../formats/task/task-path.ts';
 import type {NewTask} from '../../formats/task/task-text.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
+import {tooManyCaused} from '../sessions/budget.ts';
 import {type Caller, nameOfCall, sessionUpToCall} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import type {EditedTaskFile} from '../state/task-news.ts';
@@ -22,7 +25,7 @@ const refused = (error: string): ToolFailure => ({success: false, code: 'INVALID
 
 /** Add an agent's new tasks to a task file. Task ids derive from the call, so repeating the call adds nothing. */
 export async function createTasks(
-  daemon: With<'files' | 'reports' | 'tasks'>,
+  daemon: With<'files' | 'reports' | 'tasks' | 'spend'>,
   caller: Caller,
   call: Call,
   args: Arguments<'create_task'>,
@@ -32,13 +35,13 @@ export async function createTasks(
   const asking = caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call));
   const created = asking?.timestamp ?? timestamp(files.disk.clock);
   const taint = taintOf(caller.of);
-  const chain = chainOf(sessionUpToCall(caller, call).messages, `${caller.session}#${call.id}`);
+  const chain = chainOf(sessionUpToCall(caller, call).messages, stemOf(caller.path));
   const origin: TaskOrigin = {
     fields: {
       created,
       created_by: `@${caller.agent}`,
       created_in: caller.session,
-      ...(chain.hops > 1 && {chain: chainText(chain)}),
+      chain: chainText(chain),
       ...(taint.length > 0 && {taint: taintText(taint)}),
     },
     idFor: index => taskIdFor(callName, index),
@@ -53,7 +56,7 @@ export async function createTasks(
   const parent = args.parent === undefined ? undefined : files.index.definitionsOf(`task/${args.parent}`)[0]?.path;
   const path = args.file === undefined ? (parent ?? `tasks/${caller.agent.split('@')[0]}.task.md`) : pathOf(args.file);
   if (path === undefined || isForPersons(path))
-    return refused(`file: expected a task file such as tasks/redis-check.task.md, got ${JSON.stringify(args.file)}`);
+    return refused(`file: expected a task file such as tasks/redis-check.task.md, got ${escapeAll(args.file ?? '')}`);
   const isThere = ids.every(id => files.index.definitionsOf(`task/${id}`).length > 0);
   const success = () => ({success: true as const, task_ids: ids, file: path});
   if (isThere && args.content === undefined) return success();
@@ -62,8 +65,12 @@ export async function createTasks(
   const all = named === undefined ? tasks : tasks.map(task => ({...task, fields: {...task.fields, parent: named}}));
   const problem = problemWith(files, all, ids, path);
   if (problem !== undefined) return refused(problem);
+  const tooMany = isThere ? undefined : tooManyCaused(daemon, chain.chain, 'tasks', ids.length);
+  if (tooMany) return tooMany;
   const under = path === parent ? args.parent : undefined;
-  return requestTaskEdit(daemon, path, caller.agent, file => withTasks(file, all, {ids, under, origin}), success);
+  const make = (file: TaskFile) => withTasks(file, all, {ids, under, origin});
+  const written = daemon.spend.causes.expect(chain.chain, {tasks: isThere ? 0 : ids.length});
+  return requestTaskEdit(daemon, path, caller.agent, make, success).finally(written);
 }
 
 /** Whether the path is the approval queue or its archive. Ignores case and Unicode form, as some file systems do. */
@@ -73,7 +80,7 @@ function isForPersons(path: string): boolean {
 }
 
 function pathOf(file: string): string | undefined {
-  return taskPathOf(file.trim());
+  return taskPathOf(file.replace(/^ +| +$/g, ''));
 }
 
 interface Addition {
@@ -117,9 +124,11 @@ function problemWith(
   const waits = new Map<string, readonly string[]>();
   const check = (task: NewTask): string | undefined => {
     const {id = '', ...fields} = task.fields ?? {};
-    if (!isId(id)) return `id: ${JSON.stringify(id)} is no id; leave it out`;
+    if (!isId(id)) return `id: ${escapeAll(id)} is no id; leave it out`;
     // Tasks in the same file are checked during the edit, which knows whether this call created them.
     if (files.index.definitionsOf(`task/${id}`).some(other => other.path !== path)) return takenWords(id);
+    if (files.index.definitionsOf(`task/${id}`).length === 0 && files.index.links.waitingFor(id).size > 0)
+      return `id: other tasks wait for "${id}", which is not there any more, and only a person brings it back; leave the id out`;
     if (task.title.trim() === '') return 'title: expected what is to be done';
     waits.set(id, idsIn(fields.depends_on));
     return problemInTask(files, {...fields, names: task.names}, own) ?? firstProblem(task.children ?? [], check);

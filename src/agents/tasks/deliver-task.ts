@@ -1,8 +1,10 @@
 import {GENERAL} from '../../check/task-links.ts';
 import {assignmentOf} from '../../decide/assignment.ts';
 import {formerTaskId, idOfDelivery} from '../../decide/delivered-task.ts';
+import {unlistedModelOf} from '../../decide/task-gate.ts';
 import {assignmentWords, renamedWords, taskMessage} from '../../decide/task-words.ts';
 import {fieldOf, type Task} from '../../formats/task/task.ts';
+import {isApprovalRequired} from '../../formats/task/task-approval.ts';
 import {assigneeOf} from '../../formats/task/task-assignee.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
@@ -10,6 +12,7 @@ import {lookAgain} from '../../loop/look-again.ts';
 import {toolNamed} from '../../policy/tools.ts';
 import {type Receiver, sessionOfAgent, sharedSession, taskSession} from '../mail/receivers.ts';
 import type {With} from '../state/parts.ts';
+import {gateContext} from './gate-context.ts';
 
 /** Deliver a task to its assignee once. If it was delivered before, learn whether the agent has begun. */
 export async function deliverTask(
@@ -19,6 +22,11 @@ export async function deliverTask(
   key: string,
 ): Promise<void> {
   const {files} = daemon;
+  if (await asksForModel(daemon, task)) {
+    daemon.tasks.addNews(key, {gated: true});
+    lookAgain(files, path);
+    return;
+  }
   const agent = await assignee(daemon, task);
   daemon.reports.troubles.set(
     `start ${fieldOf(task, 'id')}`,
@@ -72,6 +80,12 @@ export function noteTaskBegun({files, tasks}: With<'files' | 'tasks'>, delivery:
   if ((path === undefined && !news?.heard) || news?.begun !== undefined) return;
   tasks.addNews(delivery, {begun: timestamp(files.disk.clock)});
   if (path !== undefined) lookAgain(files, path);
+}
+
+/** Whether an agent chose a model that no person listed, so that a person has to approve the start. */
+async function asksForModel({files, current}: With<'files' | 'current'>, task: Task): Promise<boolean> {
+  if (isApprovalRequired(fieldOf(task, 'approval_required'))) return false;
+  return unlistedModelOf(task, await current.settings(), gateContext(files)) !== undefined;
 }
 
 /** The agent for the task. `new:provider/model` uses the general template with that model. */

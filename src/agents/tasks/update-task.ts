@@ -2,10 +2,13 @@ import {mentionedNames} from '../../decide/mentions.ts';
 import {DAEMON_FIELDS} from '../../decide/new-tasks.ts';
 import {taintOf} from '../../decide/taint.ts';
 import {taskEnd} from '../../decide/task.ts';
+import {isByPerson, objectionToChange} from '../../decide/task-gate.ts';
 import type {Arguments, ToolFailure, ToolResult} from '../../effects/tool/tool.ts';
-import {kindOf} from '../../formats/common/key.ts';
+import {kindOf, stemOf} from '../../formats/common/key.ts';
+import {isListedModel} from '../../formats/model-choice.ts';
 import {type Chain, chainOf, chainText} from '../../formats/session/chain.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
+import type {Settings} from '../../formats/settings.ts';
 import {
   boxOfState,
   fieldOf,
@@ -15,6 +18,7 @@ import {
   type TaskState,
   taintText,
 } from '../../formats/task/task.ts';
+import {assigneeIn} from '../../formats/task/task-assignee.ts';
 import {updateTask as edit, type TaskChange} from '../../formats/task/task-edit.ts';
 import {hasNote} from '../../formats/task/task-text.ts';
 import {timestamp} from '../../home/disk/clock.ts';
@@ -22,12 +26,13 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 import {type Caller, sessionUpToCall} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import type {EditedTaskFile} from '../state/task-news.ts';
+import {gateContext} from './gate-context.ts';
 import {requestTaskEdit} from './task-edits.ts';
 import {findCircle, problemInTask} from './wrong-task.ts';
 
 /** Change a task that the agent created or is assigned to. Repeating the call changes nothing. */
 export async function updateTaskForAgent(
-  daemon: With<'files' | 'reports' | 'tasks'>,
+  daemon: With<'files' | 'reports' | 'current' | 'tasks'>,
   caller: Caller,
   call: Call,
   args: Arguments<'update_task'>,
@@ -46,6 +51,8 @@ export async function updateTaskForAgent(
     return {success: false, code: 'INVALID_ARGUMENTS', error: `id: there is no task "${id}"`};
   const problem = problemInTask(files, fields) ?? circleOf(files, id, fields);
   if (problem !== undefined) return {success: false, code: 'INVALID_ARGUMENTS', error: `fields: ${problem}`};
+  const rules = (await daemon.current.policy()).tasks ?? {};
+  const settings = await daemon.current.settings();
   // The time of the answer with the call, so that a repeated call is recognized by it.
   const asking = caller.of.messages.find(({tool_calls}) => tool_calls?.includes(call));
   const time = asking?.timestamp ?? timestamp(files.disk.clock);
@@ -59,6 +66,9 @@ export async function updateTaskForAgent(
         code: 'DENIED',
         error: `task ${id} is neither yours nor created by you; ask whoever has it with send_message`,
       };
+    const objection =
+      objectionToChange(task, args, rules, gateContext(files)) ?? unlistedModel(files, task, fields, settings);
+    if (objection !== undefined) return {success: false, code: 'DENIED', error: objection};
     // The task was ended while the agent worked on it.
     if (status === 'in_progress' && (task.state === 'completed' || task.state === 'skipped'))
       return {
@@ -67,7 +77,7 @@ export async function updateTaskForAgent(
         error: `task ${id} is ${task.state} already; only "pending" gives it out again`,
       };
     state = status ?? task.state;
-    const chain = chainOf(sessionUpToCall(caller, call).messages, `${caller.session}#${call.id}`);
+    const chain = chainOf(sessionUpToCall(caller, call).messages, stemOf(caller.path));
     const change = taskChangeFor(task, caller, args, {time, now: timestamp(files.disk.clock), chain});
     const isNothing = change.box === undefined && !change.note && Object.keys(change.fields ?? {}).length === 0;
     return isNothing ? undefined : {text: edit(file, task, change), words: wordsOf(task, args), tasks: [id]};
@@ -77,6 +87,18 @@ export async function updateTaskForAgent(
 
 function circleOf(files: HomeFiles, id: string, {depends_on}: Readonly<Record<string, string>>): string | undefined {
   return depends_on === undefined ? undefined : findCircle(files, new Map([[id, idsIn(depends_on)]]));
+}
+
+/** An agent gives a person's task only to a model that a person listed: nobody is asked about its start. */
+function unlistedModel(
+  files: HomeFiles,
+  task: Task,
+  {assign}: Readonly<Record<string, string>>,
+  settings: Settings,
+): string | undefined {
+  const {model} = assigneeIn([], assign);
+  if (model === undefined || isListedModel(model, settings) || !isByPerson(task, gateContext(files))) return undefined;
+  return `agentdir.yaml does not list the model "${model}", and task ${fieldOf(task, 'id')} was created by a person`;
 }
 
 /** Whether the task is assigned to the agent, was created by it, or is worked on in its session. */

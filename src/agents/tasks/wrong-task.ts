@@ -1,5 +1,7 @@
 import {isTime} from '../../formats/common/values.ts';
+import {escapeAll} from '../../formats/common/visible.ts';
 import {idsIn} from '../../formats/task/task.ts';
+import {assigneeIn} from '../../formats/task/task-assignee.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {agentExists, suggestAgents} from '../mail/agents.ts';
 
@@ -22,17 +24,17 @@ export function problemInTask(
   const isThere = (id: string) => own.has(id) || files.index.definitionsOf(`task/${id}`).length > 0;
   for (const name of references.names ?? [])
     if (name !== 'human' && !agentExists(files, name))
-      return `assignee: there is no agent "${name}"; ${suggestAgents(files, name)}`;
+      return `assignee: there is no agent ${escapeAll(name)}; ${suggestAgents(files, name)}`;
   const template = /^new:([^/\s]*)$/.exec(assign ?? '')?.[1];
   if (template !== undefined && !agentExists(files, template))
-    return `assignee: there is no template "${template}"; ${suggestAgents(files, template)}`;
-  if (assign !== undefined && template === undefined && !/^new:[^/\s]+\/\S+$/.test(assign))
-    return `assignee: expected new:TEMPLATE or new:provider/model, got ${JSON.stringify(assign)}`;
+    return `assignee: there is no template ${escapeAll(template)}; ${suggestAgents(files, template)}`;
+  if (assign !== undefined && template === undefined && assigneeIn([], assign).model === undefined)
+    return `assignee: expected new:TEMPLATE or new:provider/model in plain letters, without "..", spaces and line breaks; got ${escapeAll(assign.slice(0, 220))}`;
   const unknown = idsIn(depends_on).find(id => !isThere(id));
-  if (unknown !== undefined) return `depends_on: there is no task "${unknown}"`;
-  if (parent !== undefined && !isThere(parent)) return `parent: there is no task "${parent}"`;
+  if (unknown !== undefined) return `depends_on: there is no task ${escapeAll(unknown)}`;
+  if (parent !== undefined && !isThere(parent)) return `parent: there is no task ${escapeAll(parent)}`;
   if (due !== undefined && !isTime(due))
-    return `due: expected a date or time such as 2026-01-31, got ${JSON.stringify(due)}`;
+    return `due: expected a date or time such as 2026-01-31, got ${escapeAll(due)}`;
   return undefined;
 }
 

@@ -130,10 +130,14 @@ function messageOf({content, calls, model, usage, cut}: Reply, now: string): Mes
   };
 }
 
+/** How many calls a commit subject names. */
+const MOST_NAMED = 20;
+
 function wordsOf({calls, model, usage}: Reply): {words: string; trailers: [string, string][]} {
-  const names = calls.map(({name}) => name).join(', ');
+  const names = calls.slice(0, MOST_NAMED).map(({name}) => name);
+  if (calls.length > MOST_NAMED) names.push(`${calls.length - MOST_NAMED} more`);
   return {
-    words: calls.length > 0 ? `assistant turn, calls ${names}` : 'assistant turn',
+    words: calls.length > 0 ? `assistant turn, calls ${names.join(', ')}` : 'assistant turn',
     trailers: [
       ...calls.map(({id}): [string, string] => ['Call', id]),
       ['Model', model],

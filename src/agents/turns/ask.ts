@@ -1,7 +1,7 @@
 import {chatHistory} from '../../decide/history.ts';
 import {beginsWith, mayWork} from '../../decide/turn.ts';
 import type {Answer, RetryKind} from '../../effects/model/answer.ts';
-import {estimateUsage} from '../../effects/model/collect.ts';
+import {estimateUsage, isCounted} from '../../effects/model/collect.ts';
 import {chooseModel} from '../../formats/model-choice.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
@@ -214,7 +214,7 @@ async function askOnce(
     crashPoint('turn-ask');
     const answer = await effects.runner.ask(question, {signal, onText: delta => live.text(redacted.push(delta))});
     live.text(redacted.end());
-    if ('reply' in answer && !answer.reply.usage && choice.kind === 'openai')
+    if ('reply' in answer && !isCounted(answer.reply) && choice.kind === 'openai')
       answer.reply.usage = estimateUsage(question, answer.reply, choice.price);
     return {answer, server};
   } catch (error) {

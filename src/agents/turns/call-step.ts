@@ -1,6 +1,9 @@
+import {waitForMore} from '../../decide/budget.ts';
 import type {CallRequest} from '../../decide/call-request.ts';
+import {CALLS_PER_ANSWER, refusedCallWords, splitCalls} from '../../decide/many-calls.ts';
 import {taintKeys} from '../../decide/taint.ts';
 import {
+  type CallKeys,
   mayWork,
   nextAction,
   nextSessionAction,
@@ -12,11 +15,12 @@ import {
 } from '../../decide/turn.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import type {Session} from '../../formats/session/session.ts';
-import type {Message} from '../../formats/session/session-schema.ts';
+import type {Call, Message} from '../../formats/session/session-schema.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {noteOutcomes} from '../calls/call-outcomes.ts';
-import {type BegunCalls, beginCalls, type CallToMark} from '../calls/calls.ts';
-import type {SessionStep} from '../sessions/step.ts';
+import {type BegunCalls, beginCalls, type CallToMark, resultMessage} from '../calls/calls.ts';
+import {requestLimitFor} from '../sessions/budget.ts';
+import {limitStep, type SessionStep} from '../sessions/step.ts';
 import {registerRequest} from '../sessions/wake.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
@@ -48,19 +52,22 @@ export async function callStep(
   const {header} = session;
   const mayBegin = mayWork(header) && !turns.stopped;
   if (!mayWork(header)) turns.endCalls(`the session is ${header?.status}`, path);
-  const {marked, asks}: BegunCalls = mayBegin
-    ? await beginCalls(daemon, {...caller, of: session}, open)
+  const limit = (await daemon.current.settings()).limits?.calls_per_answer ?? CALLS_PER_ANSWER;
+  const {accepted, refused} = splitCalls(session.messages, open, limit);
+  const isFull = () => requestLimitFor(daemon, path, caller.agent) !== undefined;
+  const {marked, asks, full}: BegunCalls = mayBegin
+    ? await beginCalls(daemon, {...caller, of: session}, accepted, isFull)
     : {marked: undefined, asks: []};
   const results = await resultsOf(turns, path, open);
-  if (results.length === 0 && !marked && asks.length === 0) return undefined;
-  let result = session;
-  for (const {call, id} of asks) result = withCallKeys(result, open.index, call, {approval: id});
-  if (marked)
-    result = withCallKeys(result, open.index, marked.call, {
-      started: now,
-      run: daemon.effects.run,
-      ...(marked.host && {where: 'host'}),
-    });
+  const words = refusedCallWords(limit, session.messages[open.index]?.tool_calls?.length ?? 0);
+  if (mayBegin)
+    for (const {id} of refused)
+      results.push(resultMessage(id, {success: false, code: 'NOT_ALLOWED', error: words}, now));
+  if (results.length === 0 && !marked && asks.length === 0)
+    return full ? waitToAsk(daemon, caller, session, accepted, now) : undefined;
+  const keys = new Map<string, CallKeys>(asks.map(({call, id}) => [call, {approval: id}]));
+  if (marked) keys.set(marked.call, {started: now, run: daemon.effects.run, ...(marked.host && {where: 'host'})});
+  let result = withCallKeys(session, open.index, keys);
   result = withResults(result, open, results);
   const status = mayBegin && {status: statusFor(nextAction(result.messages))};
   result = withHeader(result, {...status, ...taintKeys(result)}, now);
@@ -91,9 +98,23 @@ export async function callStep(
   };
 }
 
+/** Pause a session that cannot ask now. While one of its calls runs or waits, the end of that call brings it back. */
+function waitToAsk(
+  daemon: With<'files' | 'turns' | 'approvals' | 'spend'>,
+  {path, agent}: Caller,
+  session: Session,
+  calls: readonly Call[],
+  now: string,
+): SessionStep | undefined {
+  if (calls.some(({id, approval}) => approval !== undefined || daemon.turns.isRunning(path, id))) return undefined;
+  const limit = requestLimitFor(daemon, path, agent);
+  return limit && limitStep(waitForMore(session, limit, now), limit.id);
+}
+
 /** Trailers for calls that begin, end or ask, and for their approvals. */
 function trailersOf({calls}: OpenCalls, ids: readonly string[], asks: readonly CallRequest[]): [string, string][] {
-  const approvals = calls.flatMap(({id, approval}) => (ids.includes(id) && approval !== undefined ? [approval] : []));
+  const named = new Set(ids);
+  const approvals = calls.flatMap(({id, approval}) => (named.has(id) && approval !== undefined ? [approval] : []));
   return [
     ...[...ids, ...asks.map(({call}) => call)].map((id): [string, string] => ['Call', id]),
     ...[...approvals, ...asks.map(({id}) => id)].map((id): [string, string] => ['Approval', id]),
@@ -109,6 +130,9 @@ async function resultsOf(turns: Turns, path: string, {calls}: OpenCalls): Promis
   return calls.flatMap(({id}) => known.get(id) ?? []);
 }
 
+/** How many calls a commit subject names. */
+const MOST_NAMED = 20;
+
 /** Names calls as they ran, including a person's edits. */
 function wordsOf(
   {calls}: OpenCalls,
@@ -116,11 +140,11 @@ function wordsOf(
   started: CallToMark | undefined,
   asks: readonly CallRequest[],
 ): string {
-  const names = (of: ReadonlyMap<string | undefined, CallToMark['edited']>) =>
-    calls
-      .filter(({id}) => of.has(id))
-      .map(call => visibleLine(callWords(call.function, of.get(call.id))))
-      .join(', ');
+  const names = (of: ReadonlyMap<string | undefined, CallToMark['edited']>) => {
+    const named = calls.filter(({id}) => of.has(id));
+    const words = named.slice(0, MOST_NAMED).map(call => visibleLine(callWords(call.function, of.get(call.id))));
+    return [...words, ...(named.length > MOST_NAMED ? [`${named.length - MOST_NAMED} more`] : [])].join(', ');
+  };
   const ended = new Map(results.map(({tool_call_id, content}) => [tool_call_id, editedIn(content ?? '')]));
   const words: string[] = [];
   if (ended.size > 0) words.push(`${ended.size === 1 ? 'result' : 'results'} of ${names(ended)}`);

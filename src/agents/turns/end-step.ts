@@ -1,6 +1,8 @@
 import {attemptKey} from '../../decide/task.ts';
+import {waitsForPerson} from '../../decide/task-gate.ts';
 import {withHeader} from '../../decide/turn.ts';
 import type {ToolResult} from '../../effects/tool/tool.ts';
+import {stemOf} from '../../formats/common/key.ts';
 import {chainOf} from '../../formats/session/chain.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {Task, TaskFile} from '../../formats/task/task.ts';
@@ -12,6 +14,7 @@ import type {SessionStep} from '../sessions/step.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import type {EditedTaskFile} from '../state/task-news.ts';
+import {gateContext} from '../tasks/gate-context.ts';
 import {requestTaskEdit} from '../tasks/task-edits.ts';
 import {taskChangeFor} from '../tasks/update-task.ts';
 import type {DueTask} from './after-answer.ts';
@@ -68,7 +71,9 @@ async function writeTask(
   if (path === undefined) return {success: true};
   const make = (file: TaskFile): EditedTaskFile | undefined => {
     const task = file.tasks.find(each => attemptKey(each) === due.task);
-    const change = task && isOpen(task) ? changeFor(task, caller, due, timestamp(files.disk.clock)) : undefined;
+    // A task that waits for a person has the id of one that was delivered before.
+    const mayEnd = task && isOpen(task) && !waitsForPerson(task, gateContext(files));
+    const change = mayEnd ? changeFor(task, caller, due, timestamp(files.disk.clock)) : undefined;
     if (!task || !change) return undefined;
     const words = `${due.as === 'completed' ? 'completed' : 'left standing'}: "${task.title.replace(/\s+/g, ' ').slice(0, 60)}"`;
     return {text: updateTask(file, task, change), words, tasks: [id]};
@@ -88,7 +93,7 @@ function changeFor(task: Task, caller: Caller, {answer, as}: DueTask, now: strin
   const at = messages.findLastIndex(({role, timestamp}) => role === 'assistant' && timestamp === answer);
   const of = {...caller.of, messages: messages.slice(0, at + 1)};
   const note = shortened(messages[at]?.content ?? '', caller.session);
-  const chain = chainOf(of.messages, `${caller.session} ${answer}`);
+  const chain = chainOf(of.messages, stemOf(caller.path));
   return taskChangeFor(task, {...caller, of}, {status: 'completed', note}, {time: answer, now, chain});
 }
 

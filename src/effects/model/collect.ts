@@ -115,16 +115,24 @@ function withCost(usage: {input_tokens: number; output_tokens: number}, price: P
 
 const CHARACTERS_PER_TOKEN = 4;
 
-/** Estimate the usage of a turn whose server reported none, so that limits still apply. */
+/** Estimate the usage of a turn whose server reported none, or zero, so that limits still apply. Reported numbers stay. */
 export function estimateUsage(
   {messages, tools}: Pick<ModelRequest, 'messages' | 'tools'>,
   reply: Reply,
   price: Price | undefined,
 ): ModelUsage {
   const tokens = (value: unknown) => Math.ceil(JSON.stringify(value).length / CHARACTERS_PER_TOKEN);
-  const usage = {input_tokens: tokens([messages, tools]), output_tokens: tokens([reply.content, reply.calls])};
+  const usage = {
+    input_tokens: reply.usage?.input_tokens || tokens([messages, tools]),
+    output_tokens: reply.usage?.output_tokens || tokens([reply.content, reply.calls]),
+  };
   const cost = price && (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1e6;
   return {...usage, ...(cost !== undefined && {cost_usd: Number(cost.toFixed(6))}), estimated: true};
+}
+
+/** Whether the server reported what it counted. No request has no tokens, and no answer has. */
+export function isCounted({usage}: Reply): boolean {
+  return usage !== undefined && usage.input_tokens > 0 && usage.output_tokens > 0;
 }
 
 function usageOf(value: unknown): {input_tokens: number; output_tokens: number} | undefined {

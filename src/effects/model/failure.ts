@@ -1,6 +1,6 @@
 import {isMap} from '../../formats/common/values.ts';
 import type {ServerChoice} from '../../formats/model-choice.ts';
-import {makeRedactor, type Redactor} from '../../policy/redact/redact.ts';
+import {withoutKey} from '../../policy/redact/redact-server-error.ts';
 import type {Answer} from './answer.ts';
 import {hostOf} from './server.ts';
 
@@ -132,25 +132,9 @@ function retryAfter(headers: Headers | undefined, now = Date.now()): number | un
 
 /** Shorten a server's message to one line. The key is redacted first: half a key is still a secret. */
 function short(text: string, {apiKey}: ServerChoice): string {
-  const line = withoutKey(text, apiKey)
+  const line = withoutKey(text.slice(0, 20_000), apiKey)
     .slice(0, 10_000)
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   return line.length > 300 ? `${line.slice(0, 299)}…` : line;
-}
-
-let last: {key: string | undefined; redactor: Redactor} | undefined;
-
-function redactorFor(key: string | undefined): Redactor {
-  if (!last || last.key !== key)
-    last = {key, redactor: makeRedactor(key === undefined ? [] : [{name: 'key', value: key, named: true}])};
-  return last.redactor;
-}
-
-/** Redact the key: servers repeat it in their errors, whole or in part, plain or encoded. */
-export function withoutKey(text: string, key: string | undefined): string {
-  const whole = redactorFor(key).text(text);
-  // Short keys are redacted too, except placeholders such as "x".
-  const plain = key !== undefined && key.length >= 4 ? whole.replaceAll(key, '[redacted: key]') : whole;
-  return plain.replace(/\bsk-[\w*.-]{4,}/g, '[redacted: key]');
 }

@@ -1,6 +1,7 @@
 import type {ServerChoice} from '../../formats/model-choice.ts';
+import {withoutKey} from '../../policy/redact/redact-server-error.ts';
 import type {Answer, ModelRequest} from './answer.ts';
-import {answerToBrokenConnection, answerToRefusal, refusalOf, withoutKey} from './failure.ts';
+import {answerToBrokenConnection, answerToRefusal, refusalOf} from './failure.ts';
 import {readAnswer} from './read-answer.ts';
 import {baseUrlOf, hostOf, type Server} from './server.ts';
 import {SilenceTimer} from './silence-timer.ts';

@@ -1,5 +1,6 @@
 import {request as http} from 'node:http';
 import {request as https} from 'node:https';
+import {withoutKey} from '../../policy/redact/redact-server-error.ts';
 import {type Embedder, type EmbedFailure, unitVectors} from './embedder.ts';
 
 const BATCH = 32;
@@ -74,7 +75,8 @@ function post(
       const {statusCode = 0} = response;
       const text = Buffer.concat(chunks).toString();
       if (statusCode === 200) return resolve({text});
-      const excerpt = text.replace(/\s+/g, ' ').slice(0, 200);
+      // The key is redacted first: half a key is still a secret.
+      const excerpt = withoutKey(text.slice(0, 10_000), apiKey).replace(/\s+/g, ' ').slice(0, 200);
       const input = statusCode === 400 || statusCode === 413 || statusCode === 422 || statusCode === 500;
       resolve({failed: `it answered ${statusCode}${excerpt === '' ? '' : `: ${excerpt}`}`, input});
     });

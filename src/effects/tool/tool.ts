@@ -66,6 +66,8 @@ export interface CallPlace {
   /** `search:` in agentdir.yaml. */
   search?: Settings['search'];
   timeoutMs: number | undefined;
+  /** For long outputs in the workspace: bytes that they may take, and whether old ones must stay. */
+  outputs?: {most?: number | undefined; keepsOld: boolean} | undefined;
   /** Sources of untrusted text in the session. If any, calls that leave the home ask, whatever the rules say. */
   tainted: readonly string[];
   /** Why this call, or a message to the same place, may have run before. */

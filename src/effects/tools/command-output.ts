@@ -4,6 +4,7 @@ import {errorCode, isFailure} from '../tool/failure.ts';
 import type {ToolContext} from '../tool/tool.ts';
 import {OUTPUT_FOLDER, UNTRUSTED_FOLDER} from '../workspace/changed-files.ts';
 import {type NewFile, newFile} from '../workspace/new-file.ts';
+import {makeOutputRoom} from '../workspace/output-room.ts';
 import {outputName} from './untrusted-output.ts';
 
 /** Characters of each stream in the result itself. */
@@ -24,7 +25,11 @@ export class CommandOutput {
   #tail = '';
   #length = 0;
   #file: NewFile | undefined;
+  /** Bytes that the file may still get. */
+  #room = 0;
+  /** Why the file does not have the whole output. */
   #lost: string | undefined;
+  #hasFailed = false;
 
   constructor(
     context: ToolContext,
@@ -53,7 +58,7 @@ export class CommandOutput {
     const missing = this.#length - head.length - tail.length;
     const where = this.#lost ?? `the whole is in ${this.#file?.path}`;
     const text = `${head}\n… ${missing} characters left out; ${where} …\n${tail}`;
-    return this.#file && this.#lost === undefined ? {text, file: this.#file.path} : {text};
+    return this.#file && !this.#hasFailed ? {text, file: this.#file.path} : {text};
   }
 
   #keep(text: string): void {
@@ -73,18 +78,42 @@ export class CommandOutput {
     if (this.#lost !== undefined) return;
     try {
       if (!this.#file) {
+        this.#room = makeOutputRoom(this.#context, this.#folder);
+        if (this.#room <= 0) {
+          this.#lost = `the whole was not kept: ${this.#fullWords()}`;
+          return;
+        }
         const made = newFile(this.#context, this.#folder, this.#name);
         if (isFailure(made)) {
           this.#lost = `the whole could not be kept: ${made.error}`;
           return;
         }
         this.#file = made;
-        made.write(this.#head);
+        this.#write(made, this.#head);
       }
-      this.#file.write(text);
+      this.#write(this.#file, text);
     } catch (error) {
+      this.#hasFailed = true;
       this.#lost = `the whole could not be kept: ${errorCode(error) ?? (error as Error).message}`;
     }
+  }
+
+  /** Write as much as there is room for. */
+  #write(file: NewFile, text: string): void {
+    if (this.#lost !== undefined) return;
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= this.#room) file.write(text);
+    else {
+      // The decoder leaves out a character that is not complete.
+      file.write(new StringDecoder('utf8').write(Buffer.from(text).subarray(0, this.#room)));
+      this.#lost = `only the beginning is in ${file.path}: ${this.#fullWords()}`;
+    }
+    this.#room -= bytes;
+  }
+
+  #fullWords(): string {
+    const stay = this.#context.outputs?.keepsOld ? ', and its files stay while a request of this agent is open' : '';
+    return `${this.#folder}/ is full (limits.output_mb in agentdir.yaml)${stay}; remove files that are no longer needed`;
   }
 }
 

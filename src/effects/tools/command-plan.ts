@@ -1,9 +1,9 @@
-import {lstatSync, readFileSync, realpathSync} from 'node:fs';
-import {dirname, join, resolve, sep} from 'node:path';
+import {lstatSync, readdirSync, readFileSync, realpathSync} from 'node:fs';
+import {dirname, join, relative, resolve, sep} from 'node:path';
 import type {Policy, Verdict} from '../../formats/rule.ts';
 import {commandKind} from '../../policy/command/command-name.ts';
-import {followsLinks} from '../../policy/command/follows-links.ts';
 import {runsLocalCode, runsOurCode} from '../../policy/command/local-code.ts';
+import {provenToRead} from '../../policy/command/proven-inside.ts';
 import {type Judgement, judge, type SegmentJudgement} from '../../policy/judge.ts';
 import {onlyReads, type Risk, riskOf} from '../../policy/risk.ts';
 import {findProgram, isUnsafe} from '../sandbox/find-program.ts';
@@ -93,21 +93,57 @@ function beyondRules(segments: readonly SegmentJudgement[], host: boolean, netwo
 function unsafeOnHost(segment: SegmentJudgement, context: ToolContext, unconfined: string): string[] {
   const {argv, source} = segment;
   const {home, workspace} = context;
-  const [name = '', ...words] = argv;
+  const [name = ''] = argv;
   const found = findProgram(name, {home, workspace, confined: false});
   if (found?.unsafe) return [`\`${source}\` would run ${name} outside the sandbox, where agents can change that file`];
   if (commandKind(name) === 'git' && hasOwnRepository(context))
-    return [`\`${source}\`: git runs what the settings of a repository say, and agents can change those of this one`];
+    return [`\`${source}\`: git does what the settings of a repository say, and agents can change those of this one`];
   if (segment.sandbox === 'host') {
     // The rule says `sandbox: host`, which accepts the other risks.
     const ours = runsOurCode(argv, path => isUnsafe(path, {home, workspace, confined: false}));
     return ours === undefined ? [] : [`${ours} outside the sandbox, and agents can change that`];
   }
-  const none = `there is no sandbox: ${unconfined}`;
-  const code = runsLocalCode(argv) ?? followsLinks(argv);
-  if (code !== undefined) return [`${code}, and ${none}`];
-  const out = words.find(word => leadsOut(word, workspace));
-  return out === undefined ? [] : [`\`${out}\` leads out of the workspace, and ${none}`];
+  const objection = segment.exact ? exactObjection(argv, workspace) : looseObjection(argv, workspace);
+  return objection === undefined ? [] : [`${objection}, and there is no sandbox: ${unconfined}`];
+}
+
+/** Why a line that a rule spells word for word is not safe without a sandbox: agents choose what it would run or read. */
+function exactObjection(argv: readonly string[], workspace: string): string | undefined {
+  const out = argv.slice(1).find(word => leadsOut(word, workspace));
+  return runsLocalCode(argv) ?? (out && `\`${out}\` leads out of the workspace`);
+}
+
+/** Why a line that a rule with a `*` covers is not proven to read only files of the workspace. */
+function looseObjection(argv: readonly string[], workspace: string): string | undefined {
+  const use = provenToRead(argv);
+  if (typeof use === 'string') return use;
+  // A word that the row takes for something else may still name a file, and so may `-`.
+  const others = argv.slice(1).filter((_, i) => !use.free.has(i + 1));
+  const paths = use.files.map(({path}) => path);
+  const out =
+    paths.find(path => isElsewhere(resolve(workspace, path), workspace)) ??
+    others.find(word => leadsOut(word, workspace));
+  if (out !== undefined) return `\`${out}\` leads out of the workspace`;
+  if (!use.walks || use.lists) return undefined;
+  const folders = paths.length > 0 ? paths : ['.'];
+  const link = folders.map(path => linkOutOf(resolve(workspace, path), workspace)).find(Boolean);
+  return link && `\`${argv[0]}\` reads folders, and ${link}`;
+}
+
+/** Limit on entries of the folders that a command walks, because each is looked at before the command runs. */
+const MAX_WALKED = 5_000;
+
+/** A link or a file with further hard links below a folder that may lead out of the workspace. */
+function linkOutOf(folder: string, workspace: string): string | undefined {
+  let left = MAX_WALKED;
+  const work = [folder];
+  for (let path = work.pop(); path !== undefined; path = work.pop()) {
+    if (left-- === 0) return `there are more than ${MAX_WALKED} files to check for links`;
+    const stat = lstatSync(path, {throwIfNoEntry: false});
+    if (stat?.isDirectory()) for (const name of readdirSync(path)) work.push(join(path, name));
+    else if (stat && isElsewhere(path, workspace)) return `\`${relative(workspace, path)}\` leads out of the workspace`;
+  }
+  return undefined;
 }
 
 /** Whether the workspace has a repository other than the one the daemon keeps for it. */

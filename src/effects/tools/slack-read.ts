@@ -1,10 +1,12 @@
 import {closeSync, constants, fstatSync, openSync, readSync} from 'node:fs';
 import {join} from 'node:path';
 import {readRecord} from '../../formats/inbox.ts';
+import type {Policy} from '../../formats/rule.ts';
+import {judgeTool, type ToolJudgement} from '../../policy/judge.ts';
 import {slackAccess, slackFiles} from '../connect/set-up.ts';
 import {callSlack} from '../connect/slack.ts';
 import {errorCode, failure, isFailure} from '../tool/failure.ts';
-import type {Arguments, Tool, ToolContext, ToolResult} from '../tool/tool.ts';
+import type {Arguments, JudgingTool, ToolContext, ToolFailure, ToolResult} from '../tool/tool.ts';
 
 const USUAL = 20;
 const MAX_MESSAGES = 100;
@@ -15,9 +17,31 @@ const MAX_MESSAGE_TEXT = 4000;
 type Message = Readonly<Record<string, unknown>>;
 
 /** Results are untrusted: people outside wrote these messages. */
-export const slackReadTool: Tool<'slack_read'> = {
-  execute: (args, context) => (args.channel === undefined ? fromInbox(args, context) : fromSlack(args, context)),
+export const slackReadTool: JudgingTool<'slack_read'> = {
+  prepare: async (args, policy, context) => ({
+    ...judgeChannel(args, policy, context),
+    execute: () => (args.channel === undefined ? fromInbox(args, context) : fromSlack(args, context)),
+    ask: () =>
+      wrongChannel(args.channel) ?? {
+        title: args.channel === undefined ? 'read Slack messages' : `read the Slack channel ${args.channel}`,
+        parts: [{label: 'Arguments', text: JSON.stringify(args, null, 2)}],
+      },
+  }),
 };
+
+/** An agent reads a channel without being asked if agentdir.yaml lists it, or a rule allows the tool. */
+function judgeChannel({channel}: Arguments<'slack_read'>, policy: Policy, {outside}: ToolContext): ToolJudgement {
+  const judged = judgeTool('slack_read', policy);
+  const isListed = channel === undefined || (outside.settings.slack?.channels ?? []).includes(channel);
+  if (judged.ruled || judged.verdict !== 'allow' || isListed || wrongChannel(channel)) return judged;
+  return {verdict: 'ask', reason: `agentdir.yaml does not list the channel ${channel} under slack: channels:`};
+}
+
+function wrongChannel(channel: string | undefined): ToolFailure | undefined {
+  return channel === undefined || /^[A-Z][A-Z0-9]{1,30}$/.test(channel)
+    ? undefined
+    : failure('INVALID_ARGUMENTS', 'channel: expected the id of a channel, such as C0123456789');
+}
 
 function fromInbox({thread, limit = USUAL}: Arguments<'slack_read'>, {home, outside}: ToolContext): ToolResult {
   const all = slackFiles(outside.settings)
@@ -63,10 +87,8 @@ async function fromSlack(
   {channel, thread, limit = USUAL}: Arguments<'slack_read'>,
   {outside, signal}: ToolContext,
 ): Promise<ToolResult> {
-  const access = slackAccess(outside);
+  const access = wrongChannel(channel) ?? slackAccess(outside);
   if (isFailure(access)) return access;
-  if (!/^[A-Z][A-Z0-9]{1,30}$/.test(channel ?? ''))
-    return failure('INVALID_ARGUMENTS', 'channel: expected the id of a channel, such as C0123456789');
   const count = Math.min(limit, MAX_MESSAGES);
   const method = thread === undefined ? 'conversations.history' : 'conversations.replies';
   const args = {channel, limit: count, ...(thread !== undefined && {ts: thread})};

@@ -1,6 +1,6 @@
 import {readdirSync, realpathSync} from 'node:fs';
 import {join, resolve, sep} from 'node:path';
-import {readsOnlyNamed} from '../../policy/command/reads-only-named.ts';
+import {readsOnlyNamed} from '../../policy/command/proven-inside.ts';
 import type {ToolName} from '../../policy/tools.ts';
 import type {Program} from '../sandbox/run.ts';
 import {errorCode} from '../tool/failure.ts';

@@ -4,7 +4,7 @@ import {exit, UserError} from '../common/errors.ts';
 import {lineEnd} from '../common/lines.ts';
 import {jsonText} from '../common/visible.ts';
 import {editYaml, type YamlEdit} from '../yaml/yaml-edit.ts';
-import {editPlainYaml} from '../yaml/yaml-plain-edit.ts';
+import {editPlainItems, editPlainYaml, type ItemKeys} from '../yaml/yaml-plain-edit.ts';
 import {plainItemText} from '../yaml/yaml-plain-text.ts';
 import type {Path} from '../yaml/yaml-source.ts';
 import {readYaml} from '../yaml/yaml-source.ts';
@@ -26,6 +26,21 @@ export function insertMessage(session: Session, index: number, message: Message)
   if (session.items && first) return insertFirst(session, session.items, first, message);
   if (index === session.messages.length) return whole(session, {append: ['messages'], item: message});
   return whole(session, {append: ['messages'], item: message, before: index});
+}
+
+/** Insert messages in order before `index`. The cost is linear, also in the middle of a long session. */
+export function insertMessages(session: Session, index: number, messages: readonly Message[]): Session {
+  const before = session.items?.[index - 1];
+  const canBePlain = before?.plain && before.text.endsWith('\n') && lineEnd(session.head) === '\n';
+  const indent = before?.text.slice(0, before.text.indexOf('-')) ?? '';
+  const added = canBePlain ? messages.flatMap(message => plainItem(message, indent) ?? []) : [];
+  if (session.items && before && messages.length > 1 && added.length === messages.length) {
+    refuseErrors(session.problems);
+    return splitAt(session, session.items, index, [before, ...added]);
+  }
+  let result = session;
+  for (const [offset, message] of messages.entries()) result = insertMessage(result, index + offset, message);
+  return result;
 }
 
 function insertAfter(session: Session, items: readonly Item[], index: number, before: Item, message: Message): Session {
@@ -176,17 +191,32 @@ export function setKeysInMessage(
 ): Session {
   refuseErrors(session.problems);
   const item = session.items?.[index];
-  const quick = item?.plain ? setPlainKeys(item, path, keys) : undefined;
+  const quick = item?.plain
+    ? checkedItem(editPlainYaml(item.text, [0, ...path], keys), withKeys(item.value, keys, path))
+    : undefined;
   if (session.items && quick) return splitAt(session, session.items, index + 1, [quick]);
   let result = session;
   for (const [key, value] of Object.entries(keys)) result = setOneInMessage(result, index, [...path, key], value);
   return result;
 }
 
-function setPlainKeys(item: Item, path: Path, keys: Readonly<Record<string, unknown>>): Item | undefined {
-  const text = editPlainYaml(item.text, [0, ...path], keys);
+/** Set keys of several calls of message `index`, in ascending order of the calls. The message is parsed once. */
+export function setKeysInCalls(session: Session, index: number, changes: readonly ItemKeys[]): Session {
+  refuseErrors(session.problems);
+  const item = session.items?.[index];
+  let expected: unknown = item?.value;
+  for (const {item: call, keys} of changes) expected = withKeys(expected, keys, ['tool_calls', call]);
+  const quick = item?.plain ? checkedItem(editPlainItems(item.text, [0, 'tool_calls'], changes), expected) : undefined;
+  if (session.items && quick) return splitAt(session, session.items, index + 1, [quick]);
+  let result = session;
+  for (const {item: call, keys} of changes) result = setKeysInMessage(result, index, ['tool_calls', call], keys);
+  return result;
+}
+
+/** The edited text as an item, if it means what was intended. */
+function checkedItem(text: string | undefined, expected: unknown): Item | undefined {
   const changed = text === undefined ? undefined : parseItem(text);
-  return changed?.plain && isDeepStrictEqual(changed.value, withKeys(item.value, keys, path)) ? changed : undefined;
+  return changed?.plain && isDeepStrictEqual(changed.value, expected) ? changed : undefined;
 }
 
 /** Copy `value` with these keys set in the map at `path`, which exists. */

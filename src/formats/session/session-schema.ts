@@ -54,7 +54,12 @@ export const messageSchema = z
       .describe('Where the words of whoever sent it may come from: what they had read from outside.'),
     reply_to: id.optional().describe('The session it was sent from: an answer to its agent goes there.'),
     priority: z.enum(['normal', 'high']).optional().describe('high: it goes before others that wait.'),
-    chain: z.string().optional().describe('Of a message between agents: the first of those that led to it.'),
+    chain: z
+      .string()
+      .optional()
+      .describe(
+        'Of a message between agents: its cause, the session and time of the message that all of it began with.',
+      ),
     hops: z.int().min(1).optional().describe('How many messages between agents led to it, itself included.'),
   })
   .superRefine((message, context) => {

@@ -1,6 +1,6 @@
+import {isWork} from './chain.ts';
 import {type Item, newSession, parseHeader, parseSession, type Session} from './session.ts';
 import type {Message, SessionHeader} from './session-schema.ts';
-import {isWork} from './spent.ts';
 
 /** In characters. A larger session moves its older messages to another file. */
 export const SPLIT_AT = 256 * 1024;

@@ -1,4 +1,4 @@
-import {type Chain, longestChain} from './chain.ts';
+import {type Chain, longestChain, workSince} from './chain.ts';
 import type {Message} from './session-schema.ts';
 import {SettledPrefix} from './settled-prefix.ts';
 
@@ -26,6 +26,14 @@ export interface SpendLimits {
   cost_usd?: number;
   /** Messages between agents that lead to one another without a person. */
   hops?: number;
+  /** Requests that wait for a person at a time. */
+  requests?: number;
+  /** Turns for one piece of work, where the template says nothing. */
+  turns_per_work?: number;
+  /** Limits on sessions, tasks and messages that follow from one cause. */
+  sessions?: number;
+  tasks?: number;
+  messages?: number;
 }
 
 export const NOTHING_SPENT: Readonly<Spent> = {turns: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0};
@@ -105,23 +113,10 @@ export interface Work {
   chain?: Chain;
 }
 
-/** Whether a message is work: messages of the daemon are not, except schedules. */
-export function isWork({role, from, delivery}: Message): boolean {
-  return role === 'user' && (from !== 'system' || delivery?.startsWith('schedule/') === true);
-}
-
 /** Current work of the session. The cost depends on that work only, not on the whole session. */
 export function workIn(messages: readonly Message[]): Work {
-  let turns = 0;
-  for (let index = messages.length - 1; index >= 0; index--) {
-    const {role, timestamp} = messages[index] as Message;
-    if (role === 'assistant') turns++;
-    else if (isWork(messages[index] as Message)) {
-      const chain = longestChain(messages);
-      return {since: timestamp ?? `message ${index + 1}`, turns, ...(chain && {chain})};
-    }
-  }
-  return {since: 'start', turns};
+  const chain = longestChain(messages);
+  return {...workSince(messages), ...(chain && {chain})};
 }
 
 /** Whether the agent still has to answer something. */

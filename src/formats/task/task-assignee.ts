@@ -11,10 +11,18 @@ export function assigneeOf(task: Task): Assignee {
   return assigneeIn(task.names, fieldOf(task, 'assign'));
 }
 
+/** `provider/model` or `provider/owner/model:tag`: each part begins with a letter or digit, so none is `..`. */
+const MODEL = /^(?=.{3,200}$)[A-Za-z0-9][\w.-]*(?:\/[A-Za-z0-9][\w.:@+-]*)+$/;
+
+export function isModelName(text: string): boolean {
+  return MODEL.test(text);
+}
+
 export function assigneeIn([first]: readonly string[], assign: string | undefined): Assignee {
   const spawned = /^new:(\S+)$/.exec(assign ?? '')?.[1];
   if (spawned === undefined) return {...(first !== undefined && {name: first}), spawn: false};
-  return spawned.includes('/') ? {model: spawned, spawn: true} : {name: spawned, spawn: true};
+  if (!spawned.includes('/')) return {name: spawned, spawn: true};
+  return isModelName(spawned) ? {model: spawned, spawn: true} : {spawn: true};
 }
 
 export interface TaskReadiness {

@@ -6,5 +6,5 @@ export function taskPathOf(name: string): string | undefined {
   const inner = name.replace(/^(?:\.\/)?tasks\//, '').replace(/(?:\.task)?\.md$/, '');
   const path = `tasks/${inner}.task.md`;
   // `tasks//x` and `tasks/x` would be two names of one file.
-  return kindOf(path) !== 'tasks' || /[\\]|\/\/|\/$/.test(path) || needsEscape(path) ? undefined : path;
+  return kindOf(path) !== 'tasks' || /[\\\t\n]|\/\/|\/$/.test(path) || needsEscape(path) ? undefined : path;
 }

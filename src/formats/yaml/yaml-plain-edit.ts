@@ -40,6 +40,30 @@ export function editPlainYaml(
   return result;
 }
 
+/** Keys to set in one item of a list. */
+export interface ItemKeys {
+  item: number;
+  keys: Readonly<Record<string, unknown>>;
+}
+
+/** `editPlainYaml` for several items of the list at `list`, in ascending order. Reads the list once. */
+export function editPlainItems(text: string, list: Path, changes: readonly ItemKeys[]): string | undefined {
+  if (!text.endsWith('\n') || text.includes('\r') || text.charCodeAt(0) === 0xfeff) return undefined;
+  const items = blockAt(text, list);
+  if (items?.[0]?.name !== '') return undefined;
+  const pieces: string[] = [];
+  let at = 0;
+  for (const {item, keys} of changes) {
+    const part = items[item];
+    if (!part || part.start < at) return undefined;
+    const edited = editPlainYaml(text.slice(part.start, part.end), [0], keys);
+    if (edited === undefined) return undefined;
+    pieces.push(text.slice(at, part.start), edited);
+    at = part.end;
+  }
+  return pieces.join('') + text.slice(at);
+}
+
 function editKey(text: string, path: Path, key: string, value: unknown, before?: string): string | undefined {
   const parts = partsAt(text, path);
   if (!parts) return undefined;
@@ -98,6 +122,12 @@ function endsPlainly(text: string, {start, end}: Part): boolean {
 }
 
 function partsAt(text: string, path: Path): Part[] | undefined {
+  const parts = blockAt(text, path);
+  return parts?.[0]?.name === '' ? undefined : parts;
+}
+
+/** Keys of the map, or items of the list, at `path`. */
+function blockAt(text: string, path: Path): Part[] | undefined {
   let parts = partsOf(text, 0, text.length, undefined);
   for (const step of path) {
     const part = typeof step === 'number' ? parts?.[step] : parts?.find(({name}) => name === step);
@@ -109,7 +139,7 @@ function partsAt(text: string, path: Path): Part[] | undefined {
           ? partsOf(text, part.from + 1, part.end, undefined)
           : undefined;
   }
-  return parts?.[0]?.name === '' ? undefined : parts;
+  return parts;
 }
 
 /**

@@ -10,12 +10,7 @@ type Answer = (body: Buffer | undefined | Error) => void;
 export class Cat {
   readonly #dir: string;
   readonly #how: {options: readonly string[]; environment: () => NodeJS.ProcessEnv};
-  #child: ChildProcessWithoutNullStreams | undefined;
-  #asked: Answer[] = [];
-  #chunks: Buffer[] = [];
-  #length = 0;
-  #needed = 0;
-  #rest: Buffer = Buffer.alloc(0);
+  #process: CatProcess | undefined;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(dir: string, how = {options: fixedOptions, environment: () => gitEnvironment(process.env)}) {
@@ -25,31 +20,56 @@ export class Cat {
 
   /** Undefined: there is no such object. Rejects if git itself fails. */
   body(id: string): Promise<Buffer | undefined> {
+    clearTimeout(this.#idle);
     return new Promise((resolve, reject) => {
-      const child = this.#running();
-      this.#asked.push(answer => (answer instanceof Error ? reject(answer) : resolve(answer)));
-      child.stdin.write(`${id}\n`);
+      const process = this.#running();
+      process.ask(id, answer => (answer instanceof Error ? reject(answer) : resolve(answer)));
     });
   }
 
+  /** The process answers what it was asked, and ends. */
   close(): void {
     clearTimeout(this.#idle);
-    this.#child?.stdin.end();
-    this.#child = undefined;
+    this.#process?.end();
+    this.#process = undefined;
   }
 
-  #running(): ChildProcessWithoutNullStreams {
-    clearTimeout(this.#idle);
-    if (this.#child) {
-      this.#hold(this.#child, true);
-      return this.#child;
-    }
+  #running(): CatProcess {
+    if (this.#process) return this.#process;
     crashPoint('spawn-git');
     const {options, environment} = this.#how;
     const child = spawn('git', [...options, '--no-replace-objects', 'cat-file', '--batch'], {
       cwd: this.#dir,
       env: environment(),
     });
+    const process = new CatProcess(child, {
+      onIdle: () => {
+        if (this.#process !== process) return;
+        clearTimeout(this.#idle);
+        this.#idle = setTimeout(() => this.close(), IDLE_MS).unref();
+      },
+      onEnd: () => {
+        if (this.#process === process) this.#process = undefined;
+      },
+    });
+    this.#process = process;
+    return process;
+  }
+}
+
+/** One `git cat-file --batch`: questions and answers in the same order. */
+class CatProcess {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #onIdle: () => void;
+  readonly #asked: Answer[] = [];
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #needed = 0;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(child: ChildProcessWithoutNullStreams, {onIdle, onEnd}: {onIdle: () => void; onEnd: () => void}) {
+    this.#child = child;
+    this.#onIdle = onIdle;
     const {pid} = child;
     if (pid) ownProcesses.add(pid);
     let stderr = '';
@@ -60,17 +80,21 @@ export class Cat {
     child.stdout.on('data', (data: Buffer) => this.#read(data));
     const gone = (why: string) => {
       if (pid) ownProcesses.delete(pid);
-      if (this.#child !== child) return;
-      this.#child = undefined;
-      this.#chunks = [];
-      this.#length = 0;
-      this.#needed = 0;
+      onEnd();
       for (const answer of this.#asked.splice(0)) answer(new Error(`git cat-file ended: ${stderr || why}`));
     };
     child.on('error', error => gone(error.message));
     child.on('close', code => gone(`code ${code}`));
-    this.#child = child;
-    return child;
+  }
+
+  ask(id: string, answer: Answer): void {
+    this.#hold(true);
+    this.#asked.push(answer);
+    this.#child.stdin.write(`${id}\n`);
+  }
+
+  end(): void {
+    this.#child.stdin.end();
   }
 
   #read(data: Buffer): void {
@@ -83,11 +107,10 @@ export class Cat {
     this.#parse();
     this.#chunks = this.#rest.length > 0 ? [this.#rest] : [];
     this.#length = this.#rest.length;
-    if (this.#asked.length > 0 || !this.#child) return;
-    // Nobody waits: neither the child nor the timer may keep this process alive.
-    this.#hold(this.#child, false);
-    clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => this.close(), IDLE_MS).unref();
+    if (this.#asked.length > 0) return;
+    // Nobody waits: the process may not keep this one alive.
+    this.#hold(false);
+    this.#onIdle();
   }
 
   #parse(): void {
@@ -105,10 +128,10 @@ export class Cat {
     }
   }
 
-  #hold(child: ChildProcessWithoutNullStreams, on: boolean): void {
+  #hold(on: boolean): void {
     const verb = on ? 'ref' : 'unref';
-    child[verb]();
-    for (const stream of [child.stdin, child.stdout, child.stderr])
+    this.#child[verb]();
+    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr])
       (stream as unknown as {ref?: () => void; unref?: () => void})[verb]?.();
   }
 }

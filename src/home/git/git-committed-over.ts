@@ -3,7 +3,7 @@ import {homePath} from './git-history.ts';
 import {plainCommits} from './git-refs.ts';
 import type {Repository} from './git-repository.ts';
 
-/** How many commits are read. */
+/** How many commits are read if no earlier commit is known. */
 const MAX_COMMITS = 1_000;
 const NONE = /^0+$/;
 
@@ -22,7 +22,9 @@ export interface RecentCommit {
  */
 export async function committedOver(repository: Repository, since: string | undefined): Promise<Map<string, string>> {
   const commits =
-    (since && (await commitsIn(repository, `${since}..HEAD`))) || (await commitsIn(repository, 'HEAD')) || [];
+    (since && (await commitsIn(repository, `${since}..HEAD`))) ||
+    (await commitsIn(repository, 'HEAD', MAX_COMMITS)) ||
+    [];
   const byPerson = commits.filter(commit => commit.byPerson).map(({id}) => id);
   const plain = plainCommits(repository.dirs, new Set(byPerson));
   const overwritten = new Map<string, string>();
@@ -38,10 +40,15 @@ export async function committedOver(repository: Repository, since: string | unde
   return overwritten;
 }
 
-/** The commits of a range, newest first, at most `MAX_COMMITS`. Undefined if git does not know the range. */
-export async function commitsIn(repository: Repository, range: string): Promise<RecentCommit[] | undefined> {
+/** The commits of a range, newest first, at most so many. Undefined if git does not know the range. */
+export async function commitsIn(
+  repository: Repository,
+  range: string,
+  most?: number,
+): Promise<RecentCommit[] | undefined> {
   const format = '--format=%x01%H%x00%(trailers:key=Cause,valueonly)%x00%s%x00';
-  const args = ['log', '-z', '--raw', '--no-abbrev', '--no-renames', `--max-count=${MAX_COMMITS}`, format, range];
+  const count = most === undefined ? [] : [`--max-count=${most}`];
+  const args = ['log', '-z', '--raw', '--no-abbrev', '--no-renames', ...count, format, range];
   const log = await git(repository.top, [...args, '--', ...(repository.prefix ? [repository.prefix] : [])]);
   if (log.code !== 0) return undefined;
   return log.stdout

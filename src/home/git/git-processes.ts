@@ -1,6 +1,6 @@
 import {existsSync, readdirSync, readFileSync, readlinkSync, realpathSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
-import {existsProc} from '../disk/process-life.ts';
+import {existsProc, startOf} from '../disk/process-life.ts';
 import {ownProcesses} from './git.ts';
 import type {GitDirs} from './git-refs.ts';
 
@@ -77,7 +77,10 @@ export class GitProcesses {
 
   #describe(pid: string, now: number): string | undefined {
     if (isOwn(pid)) return undefined;
-    const words = text(`/proc/${pid}/cmdline`).split('\0');
+    const line = text(`/proc/${pid}/cmdline`);
+    // A process has no command line while it starts a program, and when it has ended.
+    if (line === '') return startOf(Number(pid)) !== '' && this.#isHere(pid, []) ? 'git' : undefined;
+    const words = line.split('\0');
     const {command, at} = commandOf(words);
     // Pruning removes objects that nothing refers to yet.
     const prunes = command === 'gc' && words.some(word => /^--prune=(?:now|all)$/.test(word));

@@ -1,35 +1,10 @@
 import type {Rule} from '../../formats/rule.ts';
-import {baseName, commandKind} from './command-name.ts';
-import {flagTable} from './flag-table.ts';
+import {baseName, commandKind, ownEntry} from './command-name.ts';
+import {rows} from './table/rows.ts';
 import {isLiteral, looseMatch} from './words.ts';
 
-/** Long options for letters, by command; '' is the default. */
-const longForms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '': {r: 'recursive', R: 'recursive', f: 'force', a: 'all'},
-  rm: {r: 'recursive', R: 'recursive', f: 'force', d: 'dir'},
-  cp: {r: 'recursive', R: 'recursive', f: 'force', a: 'archive'},
-  git: {f: 'force', d: 'delete', D: 'delete', a: 'all', n: 'dry-run'},
-  docker: {f: 'force', v: 'volumes', a: 'all'},
-  curl: {
-    o: 'output',
-    O: 'remote-name',
-    T: 'upload-file',
-    d: 'data',
-    F: 'form',
-    K: 'config',
-    X: 'request',
-    k: 'insecure',
-  },
-  wget: {O: 'output-document', i: 'input-file', e: 'execute', r: 'recursive'},
-  sed: {i: 'in-place', n: 'quiet', E: 'regexp-extended', f: 'file'},
-  sort: {o: 'output', r: 'reverse'},
-  tar: {x: 'extract', c: 'create', f: 'file', I: 'use-compress-program', P: 'absolute-names'},
-  npm: {g: 'global', f: 'force'},
-  kubectl: {f: 'filename', A: 'all-namespaces'},
-  rsync: {r: 'recursive', a: 'archive', e: 'rsh'},
-  iptables: {F: 'flush', X: 'delete-chain', P: 'policy', D: 'delete'},
-  ncat: {e: 'exec', c: 'sh-exec', l: 'listen', k: 'keep-open'},
-};
+/** Long forms of letters for commands whose row has none. */
+const usualForms: Readonly<Record<string, string>> = {r: 'recursive', R: 'recursive', f: 'force', a: 'all'};
 
 /**
  * Whether a deny rule covers this command. Generous: a path counts as its last component, an alias as the command, `*`
@@ -139,8 +114,8 @@ function hasOption(kind: string, got: Arguments, option: string): boolean {
 
 /** `-rf` becomes `--recursive` and `--force`; a letter without a long form stays. */
 function namesOf(kind: string, option: string): string[] {
-  if (option.startsWith('--') || flagTable[kind]?.whole === true) return [cut(option)[0]];
-  const forms = longForms[kind] ?? longForms[''] ?? {};
+  if (option.startsWith('--') || ownEntry(rows, kind)?.style === 'words') return [cut(option)[0]];
+  const forms = ownEntry(rows, kind)?.long ?? usualForms;
   return [...option.slice(1)].map(letter => (Object.hasOwn(forms, letter) ? `--${forms[letter]}` : `-${letter}`));
 }
 

@@ -1,15 +1,7 @@
-import {commandKind} from './command-name.ts';
-import {riskyUses} from './flags.ts';
+import {commandKind, ownEntry} from './command-name.ts';
 import {scriptOperands} from './script-operands.ts';
-import {shells} from './wrapper-table.ts';
+import {rows} from './table/rows.ts';
 import {unwrap} from './wrappers.ts';
-
-/** Commands that run what files in the working directory say. */
-const builders: ReadonlySet<string> = new Set(
-  'make gmake ninja cmake meson scons bazel just task rake npm npx pnpm yarn bun deno node-gyp tsc jest vitest cargo go gradle mvn ant sbt dotnet bundle gem composer pip pipx poetry uv tox nox pytest mix lein cabal stack'.split(
-    ' ',
-  ),
-);
 
 /** Why a command may run files of its working directory, which an agent can write; undefined: not known to. */
 export function runsLocalCode(argv: readonly string[]): string | undefined {
@@ -51,7 +43,7 @@ function onlyTells(argv: readonly string[]): boolean {
 function reasonFor(argv: readonly string[]): string | undefined {
   const [name = '', ...args] = argv;
   const kind = commandKind(name).split(' ', 1)[0] ?? '';
-  if (shells.has(kind) && !onlyTells(argv) && !args.some(word => /^-[A-Za-z]*c/.test(word)))
+  if (ownEntry(rows, kind)?.shell && !onlyTells(argv) && !args.some(word => /^-[A-Za-z]*c/.test(word)))
     return `${name} runs a program from a file, or what it reads`;
   return otherCode(argv);
 }
@@ -60,6 +52,5 @@ function reasonFor(argv: readonly string[]): string | undefined {
 function otherCode(argv: readonly string[]): string | undefined {
   const [name = ''] = argv;
   const kind = commandKind(name).split(' ', 1)[0] ?? '';
-  if (builders.has(kind) && !onlyTells(argv)) return `${name} does what files of the workspace say`;
-  return riskyUses(argv).find(({reason}) => /\bruns?\b/.test(reason))?.reason;
+  return ownEntry(rows, kind)?.builds && !onlyTells(argv) ? `${name} does what files of the workspace say` : undefined;
 }

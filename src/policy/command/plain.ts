@@ -6,6 +6,8 @@ export interface Segment {
   argv: string[];
   source: string;
   operator: Operator;
+  /** Indexes of words with `$`, a backtick or `~` in single quotes, where they mean nothing to a shell. */
+  quoted?: readonly number[];
   /** Text read from here-documents or a plain echo before a pipe; commands that share input share the array. */
   input?: readonly string[];
 }
@@ -68,6 +70,7 @@ export function readPlain(line: string): PlainReading {
   let operator: Operator = '';
   let start = 0;
   let quote = '';
+  let quoted: number[] = [];
 
   const endWord = (): void => {
     if (word !== undefined) argv.push(word);
@@ -75,15 +78,18 @@ export function readPlain(line: string): PlainReading {
   };
   const endSegment = (at: number, next: Operator, width: number): void => {
     endWord();
-    if (argv.length > 0) segments.push({argv, source: line.slice(start, at).trim(), operator});
+    if (argv.length > 0)
+      segments.push({argv, source: line.slice(start, at).trim(), operator, ...(quoted.length > 0 && {quoted})});
     argv = [];
+    quoted = [];
     operator = next;
     start = at + width;
   };
 
   for (let i = 0; i < line.length; i++) {
     const char = line.charAt(i);
-    addCharacterDoubt(char, doubts);
+    if (quote === "'" && /[$`~]/.test(char)) quoted.push(argv.length);
+    else if (char !== '~' || quote !== '' || !isRevision.test(word ?? '')) addCharacterDoubt(char, doubts);
     if (quote !== '') {
       if (char === quote) quote = '';
       else if (char === '\\' && quote === '"') {
@@ -127,7 +133,10 @@ export function readPlain(line: string): PlainReading {
   return {segments, doubts};
 }
 
-/** Characters that matter even in quotes. */
+/** Before a `~` that a shell leaves alone, as in `HEAD~1`: not the start of a word or of a value. */
+const isRevision = /^[^=:]*[A-Za-z0-9_^}~]$/;
+
+/** Characters that matter even in double quotes. */
 function addCharacterDoubt(char: string, doubts: Set<string>): void {
   if (char === '$') doubts.add(unclearReasons.dollar);
   else if (char === '`') doubts.add(unclearReasons.backtick);

@@ -1,22 +1,6 @@
 import {ownEntry} from './command-name.ts';
 import {abbreviates} from './deny.ts';
-
-/** Options whose value is a command line or a program, by command. */
-const commandOptions: Readonly<Record<string, string>> = {
-  tar: '-I -F --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rsh-command',
-  rsync: '-e --rsh --rsync-path',
-  git: '-O -x --open-files-in-pager --upload-pack --receive-pack --exec --extcmd',
-  sort: '--compress-program',
-  rg: '--pre',
-  split: '--filter',
-  ssh: '-o',
-  scp: '-S -o',
-  sftp: '-S -o',
-  man: '-P -H --pager --html',
-  zip: '--unzip-command',
-  nc: '-c -e',
-  ncat: '-c -e --sh-exec --exec',
-};
+import {rows} from './table/rows.ts';
 
 const languages: ReadonlySet<string> = new Set('awk perl python ruby node php lua deno'.split(' '));
 
@@ -36,7 +20,7 @@ const longest = 4096;
 
 /** Command lines inside arguments, for another program to run. For deny rules only: no rule allows such arguments. */
 export function linesInArguments(kind: string, argv: readonly string[]): string[] {
-  const options = ownEntry(commandOptions, kind);
+  const options = ownEntry(rows, kind)?.runs;
   if (options !== undefined) return optionValues(options.split(' '), argv);
   const lines = (read: (text: string) => string[]): string[] =>
     argv.slice(1).flatMap(text => (text.length > longest ? [] : read(text)));

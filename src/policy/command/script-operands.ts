@@ -1,7 +1,7 @@
 import {commandKind, ownEntry} from './command-name.ts';
-import {riskyUses} from './flags.ts';
-import {fileOptions, folderOptions, type Interpreter, implicitFiles, interpreters} from './script-table.ts';
-import {shells} from './wrapper-table.ts';
+import {knownUse} from './known-use.ts';
+import type {Interpreter} from './table/row.ts';
+import {rows} from './table/rows.ts';
 import {unwrap} from './wrappers.ts';
 
 /** Paths of files that a line may run, as written; relative paths start where the line runs. */
@@ -78,16 +78,18 @@ function scriptsOf(argv: readonly string[]): Scripts {
   const kind = commandKind(name);
   const first = args.find(word => !word.startsWith('-')) ?? '';
   const scripts = name.includes('/') ? [name] : [];
-  for (const key of [kind, `${kind} ${first}`]) scripts.push(...optionValues(ownEntry(fileOptions, key), args));
-  const folders = optionValues(ownEntry(folderOptions, kind), args);
+  const row = ownEntry(rows, kind);
+  const both = [row, ownEntry(row?.subcommands ?? {}, first)];
+  for (const part of both) scripts.push(...optionValues(part?.loads, args));
+  const folders = optionValues(row?.enters, args);
   if (kind === 'cd' || kind === 'pushd') folders.push(first);
   const loose = [name, ...folders].some(path => EXPANDS.test(path) || GLOBS.test(path));
-  for (const key of [kind, `${kind} ${first}`]) scripts.push(...(ownEntry(implicitFiles, key)?.split(' ') ?? []));
-  const interpreter = shells.has(kind) ? {code: /^-[A-Za-z]*c[A-Za-z]*$/} : ownEntry<Interpreter>(interpreters, kind);
+  for (const part of both) scripts.push(...(part?.reads?.split(' ') ?? []));
+  const interpreter: Interpreter | undefined = row?.shell ? {code: /^-[A-Za-z]*c[A-Za-z]*$/} : row?.interprets;
   const unnamed = () => loose || scripts.some(isUnnamed);
   if (!interpreter || interpreter.onlyOptions) {
-    const other = scripts.length === 0 && riskyUses(argv).some(({reason}) => /\bruns?\b/.test(reason));
-    return {scripts, folders, reads: false, unnamed: unnamed() || (other && (!!interpreter || !looksThrough(argv)))};
+    const mayLoad = scripts.length === 0 && hasUnknownOption(argv) && (!!interpreter || !looksThrough(argv));
+    return {scripts, folders, reads: false, unnamed: unnamed() || mayLoad};
   }
   if (kind === 'python') scripts.push(...optionValues('-m', args).flatMap(moduleFiles));
   const {operands, coded} = programOperands(args, interpreter.code);
@@ -96,8 +98,13 @@ function scriptsOf(argv: readonly string[]): Scripts {
   if (kind === 'python') scripts.push(...operands.map(path => below(path, '__main__.py')));
   const informs = args.length > 0 && args.every(word => /^(--version|--help|-V|-v|-h)$/.test(word));
   // Code may load files beside it; code for a shell is searched instead.
-  const loads = coded && !shells.has(kind);
+  const loads = coded && !row?.shell;
   return {scripts, folders, reads: operands.length === 0 && !coded && !informs, unnamed: unnamed() || loads};
+}
+
+/** Whether the row of the command does not know one of its options or scripts, which may load files. */
+function hasUnknownOption(argv: readonly string[]): boolean {
+  return knownUse(argv)?.unknown.some(({flag, noRow}) => !noRow && /^-|[^\w.-]/.test(flag)) === true;
 }
 
 /** Globs in the last component are expanded, others are not. */

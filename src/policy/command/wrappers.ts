@@ -2,9 +2,10 @@ import {commandKind, ownEntry} from './command-name.ts';
 import {abbreviates} from './deny.ts';
 import {linesInArguments} from './program-text.ts';
 import {readLine} from './shell.ts';
-import {subRunners} from './sub-runner-table.ts';
+import {shellOnly} from './shell-only.ts';
+import type {WrapperSyntax} from './table/row.ts';
+import {rows} from './table/rows.ts';
 import {type InnerCommand, innerOfCapsh, innerOfFind, innerOfGit, innerOfShell} from './wrapper-cases.ts';
-import {lineRunners, runners, shellOnly, shells, type WrapperSyntax} from './wrapper-table.ts';
 
 export interface UnwrappedCommand {
   why: string | undefined;
@@ -65,23 +66,23 @@ export function unwrap(
 }
 
 function innerOf(kind: string, argv: readonly string[]): InnerCommand {
-  if (shells.has(kind)) return innerOfShell(kind, argv);
+  const row = ownEntry(rows, kind);
+  if (row?.shell) return innerOfShell(kind, argv);
   if (kind === 'eval') return {why: 'eval runs its words as a line', lines: [operandsOf(argv).join(' ')]};
   if (kind === 'trap') return {why: 'trap runs its first word as a line', lines: operandsOf(argv).slice(0, 1)};
   if (kind === 'alias') return {why: onlyInShell(kind), lines: argv.slice(1).map(word => word.replace(/^[^=]*=/, ''))};
   if (kind === 'find' || kind === 'fd') return innerOfFind(kind, argv);
   if (kind === 'capsh') return innerOfCapsh(argv);
-  if (lineRunners.has(kind))
+  if (row?.runsWords)
     return {why: `${kind} runs its words as lines`, lines: argv.slice(1).map(word => word.replace(/^--[\w-]+=/, ''))};
   if (kind === 'git') return innerOfGit(argv);
   if (kind === 'command' && /^-p*[vV]/.test(argv[1] ?? '')) return {why: 'command only looks a name up'};
   if (shellOnly.has(kind)) return {why: onlyInShell(kind)};
-  const runner = ownEntry(runners, kind);
-  if (runner) return innerOfRunner(kind, runner, argv, 1);
-  const subs = ownEntry(subRunners, kind);
-  const at = subs ? argv.findIndex((word, i) => i > 0 && Object.hasOwn(subs, word)) : -1;
-  const sub = subs?.[argv[at] ?? ''];
-  return sub ? innerOfRunner(`${kind} ${argv[at]}`, sub, argv, at + 1) : {};
+  if (row?.wraps) return innerOfRunner(kind, row.wraps, argv, 1);
+  const subs = row?.subcommands ?? {};
+  const at = argv.findIndex((word, i) => i > 0 && ownEntry(subs, word)?.wraps !== undefined);
+  const syntax = subs[argv[at] ?? '']?.wraps;
+  return syntax ? innerOfRunner(`${kind} ${argv[at]}`, syntax, argv, at + 1) : {};
 }
 
 function onlyInShell(kind: string): string {

@@ -24,7 +24,7 @@ export const outsideTools = {
     effect: 'read',
     default: 'allow',
     description:
-      'Read the latest Slack messages: those that came to this home, or with `channel` the history of a channel that the bot is in.',
+      'Read the latest Slack messages: those that came to this home, or with `channel` the history of a channel that the bot is in. A person approves channels that the settings do not list.',
     arguments: z.strictObject({
       channel: textArgument('Id of a channel; without it, what came to this home.').optional(),
       thread: textArgument('Only this thread.').optional(),

@@ -22,7 +22,9 @@ export const taskTools = {
         title: nameArgument('What is to be done.').optional(),
         file: textArgument('Task file, for example tasks/redis-check.task.md.').optional(),
         content: textArgument('Raw task text, instead of title.').optional(),
-        assignee: textArgument('Agent id, with or without @.').optional(),
+        assignee: textArgument(
+          'Agent id, with or without @; new:TEMPLATE or new:provider/model for a new agent. A person approves models that the settings do not list.',
+        ).optional(),
         priority: priorityArgument.optional(),
         tags: z.array(z.string()).optional(),
         prompt: textArgument('Instructions for the assignee.').optional(),
@@ -42,7 +44,7 @@ export const taskTools = {
     effect: 'deliver',
     default: 'allow',
     description:
-      'Change the state of a task that you created or have to do, add a note to it, or set its fields. `@name` in a note wakes that agent.',
+      'Change the state of a task that you created or have to do, add a note to it, or set its fields. `@name` in a note wakes that agent. What a person wrote stays: the prompt, assignee and conditions of a task that a person created, and a task that waits for approval.',
     arguments: z.strictObject({
       id: nameArgument('Task id.'),
       status: z.enum(taskStates).optional(),

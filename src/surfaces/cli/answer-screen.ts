@@ -14,7 +14,7 @@ export interface AnswerScreen {
   finish: (answer: string | undefined) => void;
 }
 
-/** For programs: only the answer on stdout, calls on stderr. */
+/** For programs: only the answer on stdout, without control characters; calls on stderr. */
 export function plainScreen(write: (text: string) => void): AnswerScreen {
   return {
     live: event => {
@@ -22,7 +22,7 @@ export function plainScreen(write: (text: string) => void): AnswerScreen {
     },
     reply: tellCalls,
     finish: answer => {
-      if (answer !== undefined) write(answer.endsWith('\n') ? answer : `${answer}\n`);
+      if (answer !== undefined) write(makeVisible(answer.endsWith('\n') ? answer : `${answer}\n`, false));
     },
   };
 }
@@ -48,7 +48,7 @@ export function streamingScreen(terminal: Terminal): AnswerScreen {
   let unconfirmed: string[] = [];
   let calls: {name: string; args: string}[] = [];
 
-  const visible = (text: string) => (terminal.size() ? makeVisible(text, false) : text);
+  const visible = (text: string) => makeVisible(text, false);
   const add = (text: string) => {
     const all = half + text;
     half = /[\ud800-\udbff]$/.test(all) ? all.slice(-1) : '';

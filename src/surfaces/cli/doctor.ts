@@ -16,6 +16,7 @@ import {checkConnectors} from './doctor-connectors.ts';
 import type {DoctorFinding} from './doctor-finding.ts';
 import {checkGit, checkIdentity, checkRepository} from './doctor-git.ts';
 import {checkInboxes} from './doctor-inboxes.ts';
+import {checkLimits} from './doctor-limits.ts';
 import {checkSaves} from './doctor-saves.ts';
 
 const NAME = 11;
@@ -43,6 +44,7 @@ export async function doctorCommand({home, json}: {home: string; json: boolean})
     saving,
     ignoring(home),
     ...checkInboxes(home),
+    ...checkLimits(home),
     ...shortKeys(home),
     ...checkConnectors(home),
     confined,

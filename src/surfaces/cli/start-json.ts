@@ -1,3 +1,4 @@
+import {jsonText} from '../../formats/common/visible.ts';
 import type {Report} from '../../formats/daemon-event.ts';
 
 let lines = '';
@@ -6,7 +7,7 @@ let lines = '';
 export const jsonReporter: Report = event => {
   if (lines === '') setImmediate(flush);
   const {text: _, ...rest} = {text: undefined, ...event};
-  lines += `${JSON.stringify({time: new Date().toISOString(), ...rest})}\n`;
+  lines += `${jsonText({time: new Date().toISOString(), ...rest})}\n`;
   // Flush at once: programs wait for these events.
   if (event.event === 'serving' || event.event === 'stopped') flush();
 };

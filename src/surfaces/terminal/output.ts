@@ -1,6 +1,6 @@
 import pc from 'picocolors';
 import type {UserError} from '../../formats/common/errors.ts';
-import {visibleLine} from '../../formats/common/visible.ts';
+import {jsonText, visibleLine} from '../../formats/common/visible.ts';
 import {wrap} from './wrap.ts';
 
 /** Colours on a terminal or with FORCE_COLOR, never with NO_COLOR. */
@@ -29,8 +29,9 @@ export function printWhole(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+/** Prints one JSON value on a line. Text of agents stays exact, but no control character leaves unescaped. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
+  process.stdout.write(`${jsonText(value)}\n`);
 }
 
 /** Prints a failure on stderr; with --json also on stdout. */

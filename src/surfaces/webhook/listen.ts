@@ -3,12 +3,12 @@ import {type AddressInfo, Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {getRequestListener} from '@hono/node-server';
 import {UserError} from '../../formats/common/errors.ts';
+import {limitConnections, MOST_CONNECTIONS} from './connections.ts';
 import {receiveRequests, type WebhookReceiver} from './receiver.ts';
 
 /** Time limit for clients that send nothing, or send slowly. */
 const HEADERS_MS = 10_000;
 const CHECK_MS = 1_000;
-const MOST_CONNECTIONS = 256;
 /** Time for running requests to finish after a stop. */
 const STOP_MS = 5_000;
 const PAUSE_MS = 50;
@@ -46,7 +46,9 @@ export async function listen(options: WebhookReceiver, host: string, port: numbe
     },
     (incoming, outgoing) => void take(incoming, outgoing),
   );
-  server.maxConnections = MOST_CONNECTIONS;
+  limitConnections(server, count =>
+    refused(408, `closed ${count} idle or slow connections, because there were more than ${MOST_CONNECTIONS}`),
+  );
   // Not HTTP, or too slow.
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const status = statuses[error.code ?? ''] ?? 400;
@@ -60,7 +62,8 @@ export async function listen(options: WebhookReceiver, host: string, port: numbe
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(notListening(error, host, port)));
-    server.listen(port, host, resolve);
+    // Many may knock at once: nobody has to knock again a second later.
+    server.listen({port, host, backlog: 4096}, resolve);
   });
   return {
     port: (server.address() as AddressInfo).port,

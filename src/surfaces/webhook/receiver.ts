@@ -34,6 +34,16 @@ export interface WebhookReceiver {
 }
 
 const MOST_BYTES = 1024 * 1024;
+/** Hashing and parsing a longer body takes milliseconds, in which nothing else is received. */
+const LARGE = 64 * 1024;
+
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/** Wait for a turn to work on a large body: one at a time, after the small requests that have arrived meanwhile. */
+function largeTurn(): Promise<unknown> {
+  lastTurn = lastTurn.then(() => new Promise(resolve => setTimeout(resolve, 1)));
+  return lastTurn;
+}
 
 type Env = {Bindings: HttpBindings};
 
@@ -67,9 +77,11 @@ export function receiveRequests({home, routes, bodyMs, redact, tell}: WebhookRec
       const header = (name: string) => c.req.header(name);
       const body = await readRequestBody(c.env.incoming, route.max_bytes ?? MOST_BYTES, bodyMs);
       if ('status' in body) return refuse(c, body.status, body.why);
+      if (body.bytes.length > LARGE) await largeTurn();
       const now = Date.now();
       const verified = verifyRequest(route.kind, route.secrets, {header, body: body.bytes, now, scope});
       if ('wrong' in verified) return refuse(c, 401, verified.wrong);
+      if (body.bytes.length > LARGE) await largeTurn();
       const delivery = {header, body: body.bytes, ids: verified.ids, now: new Date(now).toISOString()};
       const event = eventOf(route.kind, delivery);
       if ('garbage' in event) return refuse(c, 400, event.garbage);

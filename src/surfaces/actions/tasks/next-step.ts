@@ -1,5 +1,6 @@
 import {assigneeOfRow, type Others, type TaskRow} from '../../../check/rows.ts';
 import {isForNobody, whyNot} from '../../../check/why-not.ts';
+import {isApprovalRequired} from '../../../formats/task/task-approval.ts';
 import type {TaskRows} from './task-rows.ts';
 
 /** Describes what happens next to a task. */
@@ -33,7 +34,8 @@ function pending(row: TaskRow, others: Others): string {
 }
 
 function delivery(row: TaskRow, what: string): string {
-  if (row.approval_required === 'true') return `the daemon asks you before it delivers ${what} to ${receiver(row)}`;
+  if (isApprovalRequired(row.approval_required))
+    return `the daemon asks you before it delivers ${what} to ${receiver(row)}`;
   return `the daemon delivers ${what} to ${receiver(row)}`;
 }
 
