@@ -114,11 +114,12 @@ export async function pastTexts(files: HomeFiles, seen: FileSnapshot, last: stri
 async function* basesFrom(files: HomeFiles, path: string, last: string): AsyncGenerator<PastVersion> {
   const recorded = [...recordedVersions(files, path)];
   const known = new Set(recorded.map(({blob}) => blob));
+  const replaced = new Set([...files.versions.history(path)].map(({replaces}) => replaces));
   const at = recorded.findIndex(({blob}) => blob === last);
   yield* recorded.slice(Math.max(at, 0));
   let isKnown = false;
   for await (const version of committedVersions(files, path, false)) {
-    isKnown ||= !version.isOwnCommit || known.has(version.blob) || version.blob === last;
+    isKnown ||= !version.isOwnCommit || known.has(version.blob) || replaced.has(version.blob) || version.blob === last;
     if (isKnown && !known.has(version.blob)) yield version;
   }
 }

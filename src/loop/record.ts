@@ -11,7 +11,7 @@ import {replacedContent} from '../home/replaced-files.ts';
 import {type CommandNote, forgetNote, noteOn, undosTo} from '../home/versions/command-notes.ts';
 import type {FileMode} from '../home/versions/record.ts';
 import type {LoggedVersion, NewVersion} from '../home/versions/version-log.ts';
-import {versionText} from './accept-version.ts';
+import {lastBlob, versionText} from './accept-version.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
 import {isExecutable} from './file-state.ts';
 import type {HomeFiles} from './home-files.ts';
@@ -109,7 +109,14 @@ function editOf(
     : [...trailersOf(seen, edit.tasks), ...approvalOf(seen)];
   const words = path === MAIL_CURSORS ? 'read on by agentdir mail' : `${edit.words} by hand`;
   const blob = passing ? content.blob : seen.blob;
-  return {path, author: 'human', ...content, ...describedEdit(daemon, {path, kind, blob}, words, trailers)};
+  const described = describedEdit(daemon, {path, kind, blob}, words, trailers);
+  return {path, author: 'human', ...content, ...described, ...replacedInGit(daemon.files, path)};
+}
+
+/** The content that the next version of a path replaces, unless the log has it. Merges need it as a base while git lacks that version. */
+function replacedInGit(files: HomeFiles, path: string): Pick<NewVersion, 'replaces'> {
+  const replaces = files.versions.isUnpublished(path) ? undefined : lastBlob(files, path);
+  return replaces === undefined ? {} : {replaces};
 }
 
 /** Subject and trailers of a person's edit. For an edit by `agentdir undo`, the subject names the undone commit. */
@@ -201,6 +208,7 @@ export function daemonVersion(
     author: {name, email: `${name}@${files.name}`},
     ...redacted(reports, subject(kind, path, words), [...trailersOf(seen, tasks), ...trailers, ['Cause', cause]]),
     ...(started && started.length > 0 && {started}),
+    ...replacedInGit(files, path),
     ...((!isPublished || files.versions.blobAt(path) === content.blob) && {local: true as const}),
   };
 }

@@ -185,6 +185,23 @@ describe('a buffer of a file of the memory', () => {
     await settled(home, PREFS, t => t === without);
     expect(house.daemon.events.filter(({event}) => event === 'merged')).toHaveLength(2);
   });
+
+  it('undoes no note while the branch is locked, so that git lacks the note', async () => {
+    const {home} = house;
+    const first = read(home, PREFS);
+    const merges = () => house.daemon.events.filter(({event}) => event === 'merged').length;
+    const before = merges();
+    const lock = join(home, '.git', `${(await git(home, 'symbolic-ref', 'HEAD')).trim()}.lock`);
+    writeFileSync(lock, '');
+    try {
+      await remember('locked', 'Grafana moved to 3001.');
+      writeFileSync(join(home, PREFS), first.replace('\n', '\nmine, meanwhile\n'));
+      await until(merges, count => count > before);
+      expect(read(home, PREFS)).toMatch(/mine, meanwhile[^]*3001/);
+    } finally {
+      rmSync(lock);
+    }
+  });
 });
 
 describe('a file that was emptied', () => {

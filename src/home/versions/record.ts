@@ -25,8 +25,8 @@ export interface VersionHead {
   /** The blob id of the content; null: the file was removed. */
   blob: string | null;
   mode: FileMode;
-  /** The base version, if it is not the one before this. */
-  base?: number;
+  /** The blob id of the content that this version replaced, if that content is in git and not in the log. */
+  replaces?: string;
   /** The old path of a moved file, which the same change removed. */
   movedFrom?: string;
   /** Calls and approvals that this version marks as started: they must never start again. */
