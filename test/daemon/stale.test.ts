@@ -197,7 +197,7 @@ describe('a buffer of a file of the memory', () => {
       await remember('locked', 'Grafana moved to 3001.');
       writeFileSync(join(home, PREFS), first.replace('\n', '\nmine, meanwhile\n'));
       await until(merges, count => count > before);
-      expect(read(home, PREFS)).toMatch(/mine, meanwhile[^]*3001/);
+      expect(read(home, PREFS)).toMatch(/mine, meanwhile[\s\S]*3001/);
     } finally {
       rmSync(lock);
     }
