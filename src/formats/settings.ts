@@ -164,6 +164,22 @@ export const settingsSchema = z
           .min(1)
           .optional()
           .describe('Megabytes of long outputs kept in .output/ of a workspace, and in .untrusted/; 200 if left out.'),
+        commands: z
+          .looseObject({
+            memory_mb: z
+              .int()
+              .min(16)
+              .optional()
+              .describe('Megabytes of memory; half of the machine, at most 4096, if left out.'),
+            processes: z.int().min(8).optional().describe('Processes and threads; 1024 if left out.'),
+            disk_mb: z
+              .int()
+              .min(1)
+              .optional()
+              .describe('Megabytes that it may write to the workspace; 10240 if left out.'),
+          })
+          .optional()
+          .describe('What a command in the sandbox may use.'),
         calls_per_answer: z
           .int()
           .min(1)

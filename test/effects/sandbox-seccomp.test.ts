@@ -4,6 +4,7 @@ import {filterFor} from '../../src/effects/sandbox/seccomp.ts';
 const allowed = 0x7fff0000;
 const refused = 0x00050001;
 const unknown = 0x00050026;
+const noFamily = 0x00050061;
 
 /** What the kernel would answer: `args` are the low halves of the call's arguments. */
 function judge(filter: Buffer, arch: number, number: number, args: readonly number[] = []): number {
@@ -29,16 +30,38 @@ function judge(filter: Buffer, arch: number, number: number, args: readonly numb
 }
 
 describe.each([
-  {arch: 'x64', audit: 0xc000003e, foreign: 0x40000003, openat: 257, fchmod: 91, ptrace: 101, clone: 56, read: 0},
-  {arch: 'arm64', audit: 0xc00000b7, foreign: undefined, openat: 56, fchmod: 52, ptrace: 117, clone: 220, read: 63},
-])('the filter for $arch', ({arch, audit, foreign, openat, fchmod, ptrace, clone, read}) => {
+  {
+    arch: 'x64',
+    audit: 0xc000003e,
+    foreign: 0x40000003,
+    openat: 257,
+    fchmod: 91,
+    ptrace: 101,
+    clone: 56,
+    read: 0,
+    socket: 41,
+    pair: 53,
+  },
+  {
+    arch: 'arm64',
+    audit: 0xc00000b7,
+    foreign: undefined,
+    openat: 56,
+    fchmod: 52,
+    ptrace: 117,
+    clone: 220,
+    read: 63,
+    socket: 198,
+    pair: 199,
+  },
+])('the filter for $arch', ({arch, audit, foreign, openat, fchmod, ptrace, clone, read, socket, pair}) => {
   const filter = filterFor(arch) as Buffer;
   const says = (number: number, args?: readonly number[]) => judge(filter, audit, number, args);
 
   it('refuses what reaches other processes, and hides what it cannot see into', () => {
     expect([says(ptrace), says(438), says(428)]).toEqual([refused, refused, refused]);
-    expect([says(425), says(426), says(427), says(437)]).toEqual([unknown, unknown, unknown, unknown]);
-    expect([says(read), says(435), says(9999)]).toEqual([allowed, allowed, allowed]);
+    for (const number of [425, 426, 427, 435, 437]) expect(says(number)).toBe(unknown);
+    expect([says(read), says(9999)]).toEqual([allowed, allowed]);
   });
 
   it('refuses set-id modes where a file is made or changed, and only there', () => {
@@ -53,6 +76,12 @@ describe.each([
 
   it('refuses user namespaces, and nothing else of clone', () => {
     expect([says(clone, [0x10000011]), says(clone, [0x003d0f00])]).toEqual([refused, allowed]);
+  });
+
+  it('allows sockets of the machine and the internet, and no other family', () => {
+    for (const family of [1, 2, 10, 16]) expect(says(socket, [family, 1])).toBe(allowed);
+    for (const family of [0, 3, 9, 17, 21, 29, 31, 38, 40, 44, 99]) expect(says(socket, [family, 1])).toBe(noFamily);
+    expect([says(pair, [1]), says(pair, [40])]).toEqual([allowed, noFamily]);
   });
 
   it('does not know calls made in the way of another machine', () => {

@@ -2,6 +2,7 @@ import {join} from 'node:path';
 import {findInterrupted} from '../../decide/interrupted.ts';
 import {taintOf} from '../../decide/taint.ts';
 import {markOf} from '../../effects/sandbox/environment.ts';
+import {commandLimits} from '../../effects/sandbox/limits.ts';
 import type {CallPlace, ToolContext} from '../../effects/tool/tool.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
 import type {Settings} from '../../formats/settings.ts';
@@ -50,6 +51,7 @@ export async function callSettingOf(
       workspace: join(home, 'workspaces', agent),
       search: settings.search,
       outputs: outputLimits(files, approvals, agent, settings),
+      limits: commandLimits(settings.limits?.commands),
       timeoutMs: seconds === undefined ? undefined : seconds * 1000,
       tainted: taintOf(of),
       retries: isRepeatable(call)

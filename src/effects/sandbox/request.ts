@@ -1,4 +1,5 @@
 import type {Operator} from '../../policy/command/plain.ts';
+import type {CommandLimits} from './limits.ts';
 
 /** A program and its arguments, passed to the system without a shell. */
 export interface Program {
@@ -23,6 +24,8 @@ export interface RunRequest {
   /** Carried by every process of the run, so that `endLeftovers` finds processes that outlive the daemon. */
   mark: string;
   timeoutMs: number;
+  /** For confined programs; the defaults if left out. */
+  limits?: CommandLimits | undefined;
   /** Limit in bytes for stdout and stderr together; the run is killed beyond it. */
   mostOutput: number;
   signal: AbortSignal;
@@ -33,13 +36,15 @@ export interface RunRequest {
 }
 
 export interface RunResult {
-  /** `timeout`, `stopped` and `output`: killed and gone. `failed`: could not be started. */
-  how: 'ended' | 'timeout' | 'stopped' | 'output' | 'failed';
+  /** `timeout`, `stopped`, `output` and `disk`: killed and gone. `failed`: could not be started. */
+  how: 'ended' | 'timeout' | 'stopped' | 'output' | 'disk' | 'failed';
   /** Exit code of the last program that ran; 128 + n if signal n killed it. Null unless `ended`. */
   exitCode: number | null;
   /** The signal that killed the last program; unknown for sandboxed programs. */
   signal: string | null;
   /** The cause, if the run `failed` or a process could not be killed. */
   error?: string;
+  /** Limits that programs met, in words. */
+  exceeded?: readonly string[];
   ms: number;
 }

@@ -4,6 +4,7 @@ import {cutShort} from './cut-short.ts';
 import {nullDevice} from './devices.ts';
 import {type Joint, joints} from './joints.ts';
 import {endLeftovers} from './leftovers.ts';
+import {commandLimits, type LimitedRun, limitRun, watchSpace} from './limits.ts';
 import {openOutput, type RunOutput} from './output.ts';
 import {markedProcesses} from './processes.ts';
 import {realWorkspace} from './profile.ts';
@@ -32,6 +33,10 @@ async function runLine(
   if ('problem' in place) return {how: 'failed', error: place.problem};
   const real = {...request, ...place};
   const cut = cutShort(real);
+  const confined = real.programs.some(program => program.confined);
+  const limits = real.limits ?? commandLimits();
+  const limited = confined ? limitRun(limits, real.readOnly) : undefined;
+  const unwatch = confined && !real.readOnly ? watchSpace(real.workspace, limits, () => cut.now('disk')) : undefined;
   try {
     const output = await openOutput(real, () => cut.now('output'));
     let exit: Exit = {code: 0, signal: null};
@@ -44,7 +49,7 @@ async function runLine(
         if (cut.why()) break;
         const running: StartedProgram[] = [];
         try {
-          const {ended} = await startPipeline(programs, real, output, running);
+          const {ended} = await startPipeline(programs, real, limited, output, running);
           if (i === all.length - 1) output.allStarted();
           real.onStarted?.();
           exit = await Promise.race([ended, cut.happened.then(() => exit)]);
@@ -61,13 +66,17 @@ async function runLine(
     }
     const why = cut.why();
     const error = exit.error ?? (survivors ? 'a process of it could not be killed' : undefined);
+    const exceeded = limited?.exceeded() ?? [];
     return {
       how: why ?? (exit.error === undefined ? 'ended' : 'failed'),
       ...(why || exit.error !== undefined ? {} : {exitCode: exit.code, signal: exit.signal}),
       ...(error === undefined ? {} : {error}),
+      ...(exceeded.length === 0 ? {} : {exceeded}),
     };
   } finally {
     cut.over();
+    unwatch?.();
+    limited?.end();
   }
 }
 
@@ -89,10 +98,11 @@ function pipelines(programs: readonly Program[]): Program[][] {
 async function startPipeline(
   programs: readonly Program[],
   request: RunRequest,
+  limited: LimitedRun | undefined,
   output: RunOutput,
   running: StartedProgram[],
 ): Promise<{ended: Promise<Exit>}> {
-  const prepared = await Promise.all(programs.map(program => planStart(program, request)));
+  const prepared = await Promise.all(programs.map(program => planStart(program, request, limited)));
   const nothing = await nullDevice();
   const between: Joint[] = await joints(programs.length - 1);
   const exits: Promise<Exit>[] = [];

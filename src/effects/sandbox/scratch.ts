@@ -2,11 +2,11 @@ import {mkdtempSync, readdirSync, rmSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {isAlive, pidNamespace, startOf} from '../../home/disk/process-life.ts';
 
-/** Purpose of a folder: `pipes` and `filter` are in the system's temporary folder, the others in `.agentdir`. */
-export type ScratchKind = 'pipes' | 'filter' | 'sandbox-test' | 'sandbox-room';
+/** Purpose of a folder: `pipes` and `filter` are in the system's temporary folder, `group` is a control group, the others are in `.agentdir`. */
+export type ScratchKind = 'pipes' | 'filter' | 'group' | 'sandbox-test' | 'sandbox-room';
 
 /** The name contains the process, so that a later process can tell whether the folder was abandoned. */
-const NAME = /^agentdir-(pipes|filter|sandbox-test|sandbox-room)-(\d+)-(\d*)-(\d*)-\w+$/;
+const NAME = /^agentdir-(pipes|filter|group|sandbox-test|sandbox-room)-(\d+)-(\d*)-(\d*)-\w+$/;
 
 const namespace = () => /\d+/.exec(pidNamespace())?.[0] ?? '';
 

@@ -6,7 +6,8 @@ import {scratchFolder} from './scratch.ts';
 /**
  * Seccomp filter (seccomp(2), BPF) for confined programs. It refuses system calls that reach other processes, above all
  * process 1 inside; key management; kernel features that programs do not need; and anything that sets a set-id bit,
- * which would give everybody on the machine the daemon's rights.
+ * which would give everybody on the machine the daemon's rights. Of sockets it allows only the common families: others
+ * reach the virtual machine's host (AF_VSOCK), or parts of the kernel that programs do not need.
  */
 interface Machine {
   /** AUDIT_ARCH value of native calls. */
@@ -19,8 +20,8 @@ interface Machine {
 /** Numbers shared by all architectures since Linux 5.1. */
 const everywhere = {
   ...{io_uring_setup: 425, io_uring_enter: 426, io_uring_register: 427, open_tree: 428, move_mount: 429, fsopen: 430},
-  ...{fsconfig: 431, fsmount: 432, fspick: 433, openat2: 437, pidfd_getfd: 438, mount_setattr: 442, fchmodat2: 452},
-  ...{open_tree_attr: 467},
+  ...{fsconfig: 431, fsmount: 432, fspick: 433, clone3: 435, openat2: 437, pidfd_getfd: 438, mount_setattr: 442},
+  ...{fchmodat2: 452, open_tree_attr: 467},
 };
 
 const machines: Readonly<Partial<Record<string, Machine>>> = {
@@ -33,7 +34,7 @@ const machines: Readonly<Partial<Record<string, Machine>>> = {
       ...{bpf: 321, perf_event_open: 298, userfaultfd: 323, kexec_load: 246, kexec_file_load: 320, init_module: 175},
       ...{finit_module: 313, delete_module: 176, mount: 165, umount2: 166, pivot_root: 155, setns: 308},
       ...{open_by_handle_at: 304, chmod: 90, fchmod: 91, fchmodat: 268, creat: 85, mknod: 133, mknodat: 259},
-      ...{open: 2, openat: 257, clone: 56, unshare: 272},
+      ...{open: 2, openat: 257, clone: 56, unshare: 272, socket: 41, socketpair: 53},
     },
   },
   arm64: {
@@ -44,12 +45,13 @@ const machines: Readonly<Partial<Record<string, Machine>>> = {
       ...{bpf: 280, perf_event_open: 241, userfaultfd: 282, kexec_load: 104, kexec_file_load: 294, init_module: 105},
       ...{finit_module: 273, delete_module: 106, mount: 40, umount2: 39, pivot_root: 41, setns: 268},
       ...{open_by_handle_at: 265, fchmod: 52, fchmodat: 53, mknodat: 33, openat: 56, clone: 220, unshare: 97},
+      ...{socket: 198, socketpair: 199},
     },
   },
 };
 
 /** Answered with ENOSYS, so that programs fall back to older calls: a filter cannot see the arguments of these. */
-const absent = ['io_uring_setup', 'io_uring_enter', 'io_uring_register', 'openat2'];
+const absent = ['io_uring_setup', 'io_uring_enter', 'io_uring_register', 'openat2', 'clone3'];
 
 const refused = [
   ...['ptrace', 'process_vm_readv', 'process_vm_writev', 'pidfd_getfd', 'keyctl', 'add_key', 'request_key', 'bpf'],
@@ -85,6 +87,12 @@ const refusedWith: Readonly<Record<string, readonly Bits[]>> = {
   unshare: [[0, userNamespace]],
 };
 
+/** The first argument must be one of these. */
+const allowedWith: Readonly<Record<string, readonly number[]>> = {
+  socket: [1, 2, 10, 16], // AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
+  socketpair: [1],
+};
+
 const load = 0x20;
 const ifEqual = 0x15;
 const ifAtLeast = 0x35;
@@ -93,6 +101,7 @@ const answer = 0x06;
 const allow = 0x7fff0000;
 const notPermitted = 0x00050000 | 1; // EPERM
 const notKnown = 0x00050000 | 38; // ENOSYS
+const noSuchFamily = 0x00050000 | 97; // EAFNOSUPPORT
 
 /** A BPF instruction; `yes` and `no` are numbers of instructions to skip. */
 type Step = readonly [code: number, yes: number, no: number, value: number];
@@ -120,6 +129,7 @@ export function filterFor(arch: string): Buffer | undefined {
     ...absent.flatMap(name => when(name, [[answer, 0, 0, notKnown]])),
     ...refused.flatMap(name => when(name, [[answer, 0, 0, notPermitted]])),
     ...Object.entries(refusedWith).flatMap(([name, bits]) => when(name, ifAll(bits))),
+    ...Object.entries(allowedWith).flatMap(([name, values]) => when(name, ifOneOf(values))),
     [answer, 0, 0, allow],
   ];
   const program = Buffer.alloc(8 * steps.length);
@@ -138,6 +148,11 @@ function ifAll(bits: readonly Bits[]): Step[] {
     [ifAnyBit, 0, 2 * (bits.length - i) - 1, some],
   ]);
   return [...steps, [answer, 0, 0, notPermitted], [answer, 0, 0, allow]];
+}
+
+function ifOneOf(values: readonly number[]): Step[] {
+  const steps = values.map((value, i): Step => [ifEqual, values.length - i, 0, value]);
+  return [[load, 0, 0, 16], ...steps, [answer, 0, 0, noSuchFamily], [answer, 0, 0, allow]];
 }
 
 let kept: number | undefined;

@@ -6,6 +6,7 @@ import {findBubblewrap} from './bubblewrap.ts';
 import {environment} from './environment.ts';
 import {findProgram, programFolders} from './find-program.ts';
 import {coverInherited} from './inherited.ts';
+import type {LimitedRun} from './limits.ts';
 import {type NotRunnable, notRunnable} from './not-runnable.ts';
 import {isGroupAlive, isProcessAlive, signal} from './processes.ts';
 import {profile} from './profile.ts';
@@ -34,7 +35,7 @@ export type StartPlan =
   | NotRunnable
   | {error: string};
 
-export async function planStart(program: Program, request: RunRequest): Promise<StartPlan> {
+export async function planStart(program: Program, request: RunRequest, limited?: LimitedRun): Promise<StartPlan> {
   const {confined, argv} = program;
   const name = argv[0] ?? '';
   const found = findProgram(name, {...request, confined});
@@ -51,8 +52,9 @@ export async function planStart(program: Program, request: RunRequest): Promise<
   if ('problem' in bubblewrap) return {error: bubblewrap.problem};
   const made = profile({...request, network: program.network}, bubblewrap);
   if ('problem' in made) return {error: made.problem};
-  const inner = [...statusArgs, ...(hasFilter ? filterArgs : []), ...made.args, ...argv];
-  return {file: bubblewrap.path, argv: ['bwrap', ...inner], confined, env, cwd: '/'};
+  const sandbox = [bubblewrap.path, ...statusArgs, ...(hasFilter ? filterArgs : []), ...made.args];
+  const words = [...(limited?.outside ?? []), ...sandbox, ...(limited?.inside ?? []), ...argv];
+  return {file: words[0] ?? bubblewrap.path, argv: words, confined, env, cwd: '/'};
 }
 
 const statusFd = 3;

@@ -4,6 +4,7 @@ import type {Settings} from '../../formats/settings.ts';
 import type {Ask} from '../../policy/ask.ts';
 import type {Redactor} from '../../policy/redact/redact.ts';
 import type {ToolEffect, ToolName, tools} from '../../policy/tools.ts';
+import type {CommandLimits} from '../sandbox/limits.ts';
 import type {Sandbox} from '../sandbox/sandbox.ts';
 
 export type {Ask, AskPart} from '../../policy/ask.ts';
@@ -66,6 +67,8 @@ export interface CallPlace {
   /** `search:` in agentdir.yaml. */
   search?: Settings['search'];
   timeoutMs: number | undefined;
+  /** What commands in the sandbox may use; the defaults if left out. */
+  limits?: CommandLimits | undefined;
   /** For long outputs in the workspace: bytes that they may take, and whether old ones must stay. */
   outputs?: {most?: number | undefined; keepsOld: boolean} | undefined;
   /** Sources of untrusted text in the session. If any, calls that leave the home ask, whatever the rules say. */

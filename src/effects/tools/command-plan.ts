@@ -5,7 +5,7 @@ import {commandKind} from '../../policy/command/command-name.ts';
 import {runsLocalCode, runsOurCode} from '../../policy/command/local-code.ts';
 import {provenToRead} from '../../policy/command/proven-inside.ts';
 import {type Judgement, judge, type SegmentJudgement} from '../../policy/judge.ts';
-import {onlyReads, type Risk, riskOf} from '../../policy/risk.ts';
+import {type Risk, riskOf} from '../../policy/risk.ts';
 import {findProgram, isUnsafe} from '../sandbox/find-program.ts';
 import type {Program} from '../sandbox/run.ts';
 import type {Arguments, ToolContext} from '../tool/tool.ts';
@@ -21,8 +21,6 @@ export interface CommandPlan {
   approved: readonly Program[];
   /** No command in it can write, so the workspace is mounted read-only. */
   readOnly: boolean;
-  /** All judged commands only read, in the sandbox or not. */
-  harmless: boolean;
   /** Why there is no sandbox, if the line runs on the host for that reason. */
   unconfined: string | undefined;
 }
@@ -61,7 +59,6 @@ export async function planCommand(
     programs,
     approved: [approved],
     readOnly: judgement.verdict === 'allow' && riskOf(judgement, {host: wanted === 'host', network}).level === 'LOW',
-    harmless: judgement.verdict === 'allow' && judgement.segments.every(({argv}) => onlyReads(argv)),
     unconfined: without,
   };
 

@@ -1,4 +1,5 @@
 import {mayReachOut} from '../../policy/may-reach-out.ts';
+import {commandLimits} from '../sandbox/limits.ts';
 import {type Program, type RunResult, runPrograms} from '../sandbox/run.ts';
 import {isFailure} from '../tool/failure.ts';
 import type {Arguments, JudgingTool, ResultCode, ToolContext, ToolFailure, ToolResult} from '../tool/tool.ts';
@@ -26,7 +27,7 @@ export const executeCommandTool: JudgingTool<'execute_command'> = {
     return {
       leaves: leavesBy(plan, plan.verdict === 'ask'),
       readOnly: plan.verdict === 'allow' && plan.readOnly && programs.every(({confined}) => confined),
-      unconfined: !(plan.verdict === 'allow' && plan.harmless) && programs.some(({confined}) => !confined),
+      unconfined: programs.some(({confined}) => !confined),
       verdict: plan.verdict,
       reason: plan.reasons.join('; '),
       // Allowed commands run as the words that were judged, even if a person was asked for another reason.
@@ -90,6 +91,7 @@ async function execute(
     readOnly,
     hidden: named ? undefined : UNTRUSTED_FOLDER,
     mark: context.mark,
+    limits: context.limits,
     timeoutMs: seconds * 1000,
     mostOutput: MOST_OUTPUT,
     signal,
@@ -105,6 +107,7 @@ async function execute(
     stderr: stderr.text,
     duration_ms: Math.round(ran.ms),
     ran: whereOf(programs),
+    ...(ran.exceeded && {exceeded: ran.exceeded}),
     ...(readOnly ? {changed_files: []} : await changedFiles(context, before)),
     ...(stdout.file && {stdout_file: stdout.file}),
     ...(stderr.file && {stderr_file: stderr.file}),
@@ -116,21 +119,33 @@ async function execute(
   return failed ? {...failed, ...shown, ...from} : {success: true, ...shown, ...from};
 }
 
-function failureOf(ran: RunResult, seconds: number, {signal}: ToolContext): ToolFailure | undefined {
+function failureOf(ran: RunResult, seconds: number, context: ToolContext): ToolFailure | undefined {
   const failed = (code: ResultCode, error: string): ToolFailure => ({success: false, error, code});
   switch (ran.how) {
     case 'timeout':
       return failed('TIMEOUT', `it was still running after ${seconds} s and was ended, with all it had started`);
     case 'stopped':
-      return failed('INTERRUPTED', `it was ended before it was done: ${reasonOf(signal)}`);
+      return failed('INTERRUPTED', `it was ended before it was done: ${reasonOf(context.signal)}`);
     case 'output':
       return failed('FAILED', `it printed more than ${MOST_OUTPUT / 1024 / 1024} MB and was ended`);
+    case 'disk':
+      return failed('FAILED', `it filled the disk and was ended: ${diskLimit(context)}`);
     case 'failed':
       return failed('FAILED', `it could not be started: ${ran.error ?? 'the system refused'}`);
     case 'ended':
       if (ran.exitCode === 0) return undefined;
-      return failed('FAILED', ran.signal ? `it was ended by ${ran.signal}` : `exit code ${ran.exitCode}`);
+      return failed(
+        'FAILED',
+        [ran.signal ? `it was ended by ${ran.signal}` : `exit code ${ran.exitCode}`, ...(ran.exceeded ?? [])].join(
+          '; ',
+        ),
+      );
   }
+}
+
+function diskLimit({limits = commandLimits()}: ToolContext): string {
+  const megabytes = Math.round(limits.diskBytes / 1024 / 1024);
+  return `at most ${megabytes} MB (limits.commands.disk_mb), and nine tenths of the free space`;
 }
 
 function reasonOf(signal: AbortSignal): string {

@@ -1,5 +1,6 @@
 import {accessSync, constants, existsSync, readFileSync, statfsSync} from 'node:fs';
 import {join} from 'node:path';
+import {groupControls} from '../../effects/sandbox/control-groups.ts';
 import {makeSandbox} from '../../effects/sandbox/sandbox.ts';
 import {exit} from '../../formats/common/errors.ts';
 import {folders} from '../../formats/common/key.ts';
@@ -179,10 +180,18 @@ async function signers(home: string): Promise<DoctorFinding[]> {
   ];
 }
 
+/** How memory and processes of commands are limited here. */
+function limitWords(): string {
+  const controls = groupControls();
+  if (controls.size === 2) return 'memory and processes limited by control groups';
+  const root = process.getuid?.() === 0 && !controls.has('pids') ? ' (processes of root are not limited)' : '';
+  return `memory and processes limited for each process, without control groups${root}`;
+}
+
 async function sandbox(home: string): Promise<DoctorFinding> {
   const found = await makeSandbox(home).state();
   if (found.state === 'works')
-    return {name: 'sandbox', state: 'ok', message: `bubblewrap ${found.version}; self-test passed`};
+    return {name: 'sandbox', state: 'ok', message: `bubblewrap ${found.version}; self-test passed; ${limitWords()}`};
   return {
     name: 'sandbox',
     state: found.state === 'missing' ? 'note' : 'bad',

@@ -1,0 +1,102 @@
+import {statfs} from 'node:fs/promises';
+import {totalmem} from 'node:os';
+import {type ControlGroup, type Controller, makeGroup} from './control-groups.ts';
+
+/** What the programs of a run in the sandbox may use together. */
+export interface CommandLimits {
+  memoryBytes: number;
+  /** Processes and threads. */
+  processes: number;
+  /** How much may be written to the workspace. */
+  diskBytes: number;
+}
+
+const MB = 1024 * 1024;
+
+/** `limits.commands` in agentdir.yaml, with its defaults. */
+export function commandLimits(
+  set: {memory_mb?: number | undefined; processes?: number | undefined; disk_mb?: number | undefined} = {},
+): CommandLimits {
+  return {
+    memoryBytes: set.memory_mb === undefined ? Math.min(4096 * MB, Math.floor(totalmem() / 2)) : set.memory_mb * MB,
+    processes: set.processes ?? 1024,
+    diskBytes: (set.disk_mb ?? 10_240) * MB,
+  };
+}
+
+/** Limits in force for one run. */
+export interface LimitedRun {
+  /** Words before those that start the sandbox: they join the control group. */
+  outside: readonly string[];
+  /** Words before the program, inside: they set the limits of each process. */
+  inside: readonly string[];
+  /** What the programs exceeded, in words. */
+  exceeded: () => string[];
+  /** Call when all processes have ended. Clears up in the background. */
+  end: () => void;
+}
+
+/** Joins each group up to the word `--`. */
+const JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit 126; shift; done; shift; exec "$@"';
+
+/**
+ * Set inside, because outside the other processes of the user would count. Shells name that option differently. `$1`:
+ * size of a file, in blocks of 512 bytes; `$2`: kilobytes of data; `$3`: processes.
+ */
+const LIMIT = `ulimit -c 0
+ulimit -f "$1" 2>/dev/null
+ulimit -d "$2" 2>/dev/null
+ulimit -u "$3" 2>/dev/null || ulimit -p "$3" 2>/dev/null
+shift 3
+exec "$@"`;
+
+/**
+ * A control group bounds the run as a whole. Where there is none, each process has its own limit of memory, and
+ * processes are counted by user, which does not bind root. Programs that only read get no group: to join one takes some
+ * milliseconds, because the kernel waits for all processors.
+ */
+export function limitRun(limits: CommandLimits, readOnly: boolean): LimitedRun {
+  const group: ControlGroup | undefined = readOnly ? undefined : makeGroup(limits);
+  const controls: ReadonlySet<Controller> = group?.controls ?? new Set();
+  const blocks = Math.ceil(limits.diskBytes / 512);
+  const kilobytes = controls.has('memory') ? 'unlimited' : Math.ceil(limits.memoryBytes / 1024);
+  const processes = controls.has('pids') ? 'unlimited' : limits.processes;
+  return {
+    outside: group ? ['/bin/sh', '-c', JOIN, 'sh', ...group.joins, '--'] : [],
+    inside: ['/bin/sh', '-c', LIMIT, 'sh', `${blocks}`, `${kilobytes}`, `${processes}`],
+    exceeded: () =>
+      (group?.exceeded() ?? []).map(each =>
+        each === 'memory'
+          ? `it needed more than ${Math.round(limits.memoryBytes / MB)} MB of memory (limits.commands.memory_mb)`
+          : `it wanted more than ${limits.processes} processes (limits.commands.processes)`,
+      ),
+    end: () => void group?.remove(),
+  };
+}
+
+const LOOK_MS = 250;
+
+/**
+ * Calls `full` when the free space of the file system has shrunk by the limit, or by nine tenths of what was free at the
+ * start. Writes of other programs count too. Returns how to stop watching.
+ */
+export function watchSpace(folder: string, {diskBytes}: CommandLimits, full: () => void): () => void {
+  let least: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let over = false;
+  const look = async (): Promise<void> => {
+    const {bavail, bsize, blocks} = await statfs(folder);
+    const free = bavail * bsize;
+    // Some file systems do not tell their size.
+    if (over || blocks === 0) return;
+    least ??= free - Math.min(diskBytes, 0.9 * free);
+    if (free < least) return full();
+    timer = setTimeout(again, LOOK_MS);
+  };
+  const again = (): void => void look().catch(() => {});
+  again();
+  return () => {
+    over = true;
+    clearTimeout(timer);
+  };
+}
