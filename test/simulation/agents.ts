@@ -127,6 +127,7 @@ export const noEffects: CallEffects = {
   openWorkspace: nothing as unknown as CallEffects['openWorkspace'],
   keepFound: nothing as unknown as CallEffects['keepFound'],
   commitCall: nothing as unknown as CallEffects['commitCall'],
+  wholeState: async () => ({problem: 'there are no workspaces'}),
 };
 
 function askAbout(command: string, {retries}: ToolContext): Ask {

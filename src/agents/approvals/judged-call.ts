@@ -2,11 +2,13 @@ import {parseFile} from '../../check/parse-file.ts';
 import type {CallRequest} from '../../decide/call-request.ts';
 import {isFailure} from '../../effects/tool/failure.ts';
 import type {Ask, ReadyCall, ToolResult} from '../../effects/tool/tool.ts';
+import {WHOLE} from '../../effects/tools/script-basis.ts';
 import {callDigest} from '../../formats/approval/approval-digest.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
 import {versionText} from '../../loop/accept-version.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
+import type {Approvals} from '../state/approvals.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {type CallSetting, callSettingOf} from './call-context.ts';
@@ -36,6 +38,27 @@ export function boundDigest({agent, session}: Caller, call: Call, basis: Ask['ba
   return callDigest({tool, arguments: args, cwd: `workspaces/${agent}`, agent, session, call: call.id, basis});
 }
 
+/**
+ * What a decision about a call would be bound to, and its digest. `wanted`: the digest of an earlier request, which
+ * still holds if only calls that a person approved have changed the workspace since.
+ */
+export function bindCall(
+  {workspaceStates}: Approvals,
+  caller: Caller,
+  call: Call,
+  basis: Ask['basis'],
+  wanted: string | undefined,
+): {basis: Ask['basis']; digest: string} {
+  const digest = boundDigest(caller, call, basis);
+  const state = basis[WHOLE];
+  if (wanted === undefined || wanted === digest || state === undefined) return {basis, digest};
+  for (const earlier of workspaceStates.earlier(caller.agent, state)) {
+    const before = {...basis, [WHOLE]: earlier};
+    if (boundDigest(caller, call, before) === wanted) return {basis: before, digest: wanted};
+  }
+  return {basis, digest};
+}
+
 /** The call with one argument replaced by a person's text. */
 export function withEdit(call: Call, argument: string, text: string): Call {
   const changed = {...(JSON.parse(call.function.arguments) as object), [argument]: text};
@@ -44,14 +67,15 @@ export function withEdit(call: Call, argument: string, text: string): Call {
 
 /** The digest of an edited call, which may depend on other files than the original call. */
 export async function editedDigest(
-  daemon: With<'reports' | 'current' | 'effects'>,
+  daemon: With<'reports' | 'current' | 'approvals' | 'effects'>,
   caller: Caller,
   edited: Call,
   setting: CallSetting,
+  wanted?: string,
 ): Promise<string> {
   const judged = await judgeCall(daemon, caller, edited.function, setting);
   const ask = 'ready' in judged ? await judged.ready.ask() : undefined;
-  return boundDigest(caller, edited, ask && !isFailure(ask) ? ask.basis : {});
+  return bindCall(daemon.approvals, caller, edited, ask && !isFailure(ask) ? ask.basis : {}, wanted).digest;
 }
 
 /** The digest of a request with a person's edit. Undefined: the session, its call or the template is gone. */

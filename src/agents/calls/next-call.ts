@@ -13,13 +13,13 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain, PAGE_SAVE_MS} from '../../loop/look-again.ts';
 import {type BegunCall, type CallSetting, callSettingOf} from '../approvals/call-context.ts';
 import {queueItem, recordedEdit} from '../approvals/decisions.ts';
-import {boundDigest, editedDigest, judgeCall, withEdit} from '../approvals/judged-call.ts';
+import {bindCall, editedDigest, judgeCall, withEdit} from '../approvals/judged-call.ts';
 import {changedDecision, isBeingSaved, recordedPagePath} from '../approvals/known-page.ts';
 import {signatureProblem} from '../approvals/signatures.ts';
 import {approvalStateOf} from '../sessions/budget.ts';
 import {registerRequest} from '../sessions/wake.ts';
 import {newApprovalId} from '../state/approvals.ts';
-import {type Caller, isCommand, isRepeatable} from '../state/caller.ts';
+import {type Caller, isRepeatable} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {interruptedResult, rejectedResult, resultOfDecision} from './call-ends.ts';
 import {recallStartedCalls} from './recall-started.ts';
@@ -71,9 +71,10 @@ export async function planCall(
   // A decision counts even if the policy now allows the call: the person may have edited the call.
   if (!asIs.ready.asks && !(item && isDecided(files, item))) return policyAllows(files, asIs.ready, approval);
   if (approval === undefined && isFull?.()) return {wait: true, full: true};
-  const ask = await asIs.ready.ask();
-  if (isFailure(ask)) return {result: ask};
-  const digest = boundDigest(caller, call, ask.basis);
+  const asked = await asIs.ready.ask();
+  if (isFailure(asked)) return {result: asked};
+  const {basis, digest} = bindCall(approvals, caller, call, asked.basis, item?.digest);
+  const ask = {...asked, basis};
   if (state === 'approved' && item)
     return planApproved(daemon, {caller, call, setting, item, ask, digest, asIs: asIs.ready, begun});
   const settings = await daemon.current.settings();
@@ -144,7 +145,13 @@ async function planApproved(
   const edit =
     edited && edits && original !== undefined
       ? await recordedEdit(files, item, {...edits, original}, text =>
-          editedDigest(daemon, caller, withEdit(call, edits.argument, text), setting),
+          editedDigest(
+            daemon,
+            caller,
+            withEdit(call, edits.argument, text),
+            setting,
+            fieldOf(item.task, 'edited_digest'),
+          ),
         )
       : undefined;
   if (edited && edit === undefined) return again('what was approved is not there any more, or has changed since');
@@ -157,13 +164,11 @@ async function planApproved(
     return {wait: true};
   }
   if (ask.question) return {result: {success: true, answer: item.answer ?? ''}};
-  const bound = isCommand(call) && Object.keys(ask.basis).some(key => key !== 'where');
-  if (edit === undefined || !edits) return {ready: {...asIs, alone: bound}};
+  if (edit === undefined || !edits) return {ready: {...asIs, alone: true}};
   const {text} = edit;
   const rejudged = await judgeCall(daemon, caller, withEdit(call, edits.argument, text).function, setting);
   if ('result' in rejudged) return {result: {...rejudged.result, edited: {[edits.argument]: text}}};
-  // An edited command may run other scripts.
-  return {ready: {...asEdited(rejudged.ready, {[edits.argument]: text}), alone: isCommand(call)}};
+  return {ready: {...asEdited(rejudged.ready, {[edits.argument]: text}), alone: true}};
 }
 
 /** Whether the page or the queue holds another decision, or is being saved. */

@@ -2,6 +2,7 @@ import {join} from 'node:path';
 import {isFailure} from '../../effects/tool/failure.ts';
 import type {ReadyCall, ToolResult} from '../../effects/tool/tool.ts';
 import {parseToolPath} from '../../effects/workspace/place.ts';
+import type {WholeState} from '../../effects/workspace/whole-state.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
 import {crashPoint} from '../../home/disk/crash.ts';
@@ -42,6 +43,7 @@ export async function runInWorkspace(
   const {agent, session} = caller;
   const workspace = {home: files.home, agent, name: files.name};
   const effects = effectsOf(daemon.effects.world);
+  const before = ready.alone ? await effects.wholeState(workspace, daemon.turns.stopping) : undefined;
   const opened = await effects.openWorkspace(workspace, caller.template.workspace, daemon.turns.stopping);
   if (isFailure(opened)) return reports.redact.value(opened);
   const paths = pathsOf(call, join(files.home, 'workspaces', agent));
@@ -56,9 +58,21 @@ export async function runInWorkspace(
     crashPoint('workspace-commit');
     const kept = await effects.commitCall(workspace, commit, paths);
     notes.push(...kept.notes);
+    await recordStates(daemon, workspace, before);
     if (kept.commit !== undefined) refreshWaitingCalls(daemon, caller);
   }
   return notes.length === 0 ? result : {...result, workspace_notes: reports.redact.value([...new Set(notes)])};
+}
+
+/** Record what an approved call made of the workspace, so that it does not void other decisions. */
+async function recordStates(
+  {turns, approvals, effects}: With<'turns' | 'approvals' | 'effects'>,
+  workspace: {home: string; agent: string},
+  before: WholeState | undefined,
+): Promise<void> {
+  if (!before || 'problem' in before || turns.stopped) return;
+  const after = await effectsOf(effects.world).wholeState(workspace, turns.stopping);
+  if ('digest' in after) approvals.workspaceStates.record(workspace.agent, before.digest, after.digest);
 }
 
 async function runUnconfined(

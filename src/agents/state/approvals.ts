@@ -5,6 +5,7 @@ import type {Clock} from '../../home/disk/clock.ts';
 import type {Random} from '../../home/disk/random.ts';
 import type {StartedCalls} from '../../loop/started-calls.ts';
 import type {Waits} from './waits.ts';
+import {WorkspaceStates} from './workspace-states.ts';
 
 /** How many requests stay in memory. Others are created again on demand. */
 const MAX_REQUESTS = 1_000;
@@ -50,6 +51,8 @@ export class Approvals {
   readonly suspects = new Map<string, string>();
   /** Protected files that changed while no daemon ran, with the former blob, by path. */
   readonly changedBefore = new Map<string, string | undefined>();
+  /** What approved calls made of workspaces. */
+  readonly workspaceStates = new WorkspaceStates();
   readonly #unconfined = new Set<{words: string}>();
   readonly #clock: Clock;
   #yesAt = Number.NEGATIVE_INFINITY;

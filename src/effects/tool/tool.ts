@@ -125,7 +125,7 @@ export interface ReadyCall {
   readOnly: boolean;
   /** It could write files of the home: decisions made while it runs do not count. */
   unconfined: boolean;
-  /** Its approval is bound to files of the workspace: nothing else may change these while it runs. */
+  /** A person approved it, for the workspace as it is: nothing else may change files there while it runs. */
   alone?: boolean;
   /** Arguments as edited by a person; the call runs with these. */
   edited?: Readonly<Record<string, string>>;

@@ -1,15 +1,15 @@
 import type {NewRule, Policy} from '../../formats/rule.ts';
 import type {Ask} from '../../policy/ask.ts';
+import {filesNamed} from '../../policy/command/proven-inside.ts';
 import {scriptOperands} from '../../policy/command/script-operands.ts';
 import type {Judgement} from '../../policy/judge.ts';
 import {narrowestRule, withRules} from '../../policy/narrowest-rule.ts';
-import {type Risk, summary} from '../../policy/risk.ts';
 import {isFailure} from '../tool/failure.ts';
 import type {Arguments, ToolAsk, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
 import {makeToolPath} from '../workspace/place.ts';
 import {type CommandPlan, planCommand, secondsOf, whereOf} from './command-plan.ts';
-import {NOT_BOUND, scriptBasis, WHOLE} from './script-basis.ts';
+import {scriptBasis, WHOLE} from './script-basis.ts';
 
 type CommandArguments = Arguments<'execute_command'>;
 
@@ -25,37 +25,39 @@ export async function askAboutCommand(
   if (isFailure(folder)) return folder;
   closeFolder(folder);
   const where = whereOf(plan.approved);
-  const scripts = await scriptBasis(scriptOperands(command, plan.judgement.segments), context);
+  const operands = scriptOperands(command, plan.judgement.segments);
+  const read = operands.unnamed ? undefined : filesRead(plan.judgement);
+  const bound = await scriptBasis({...operands, read}, context);
+  if (isFailure(bound)) return bound;
   return {
     type: 'terminal_command',
     title: `command${where === 'host' ? ' on the host' : ''}: ${command}`,
-    risk: scripts[WHOLE] === NOT_BOUND ? unboundRisk(plan.risk) : plan.risk,
+    risk: plan.risk,
     why: plan.reasons,
     ...(reason !== undefined && {reason}),
     parts: [
       {label: 'Command', text: command, language: 'bash'},
       {label: 'Segments', text: segmentsText(plan.judgement)},
-      {label: 'Permissions', text: permissionsText(args, plan, context, boundWords(scripts))},
+      {label: 'Permissions', text: permissionsText(args, plan, context, boundWords(bound))},
     ],
     edits: {argument: 'command', label: 'Command'},
-    basis: {where, ...scripts},
-    always: withScripts(await alwaysOf(args, plan, policy, context), scripts),
+    basis: {where, ...bound},
+    always: withScripts(await alwaysOf(args, plan, policy, context), bound, operands.unnamed),
   };
 }
 
-/** Describe what must not change until the command runs; otherwise the person is asked again. */
-function boundWords(scripts: Readonly<Record<string, string>>): string {
-  if (scripts[WHOLE] === NOT_BOUND)
-    return 'the line alone; its words do not tell which files it runs, and the workspace has too many to keep watch over';
-  if (scripts[WHOLE] !== undefined)
-    return 'the line, and every file of the workspace, for its words do not tell which of them it runs';
-  if (Object.keys(scripts).length === 0) return 'the line alone; it is not known to run files of the workspace';
-  return 'the line, and the files under "Bound to"; not what those load in turn';
+/** The files that the line reads, if every command in it is known to read only files that its words name. */
+function filesRead({segments, doubts}: Judgement): string[] | undefined {
+  if (doubts.length > 0 || segments.length === 0) return undefined;
+  const uses = segments.map(({argv}) => filesNamed(argv));
+  return uses.every(use => use !== undefined) ? uses.flat() : undefined;
 }
 
-function unboundRisk({level, factors}: Risk): Risk {
-  const why = 'the files that it runs may be changed before it runs: they are too many to be bound';
-  return summary([{level: 'HIGH', why}, ...factors.map(factor => ({level, why: factor}))]);
+/** Describe what must not change until the command runs; otherwise the person is asked again. */
+function boundWords(bound: Readonly<Record<string, string>>): string {
+  if (bound[WHOLE] !== undefined) return 'the line, and every file of the workspace, for it may read any of them';
+  if (Object.keys(bound).length === 0) return 'the line alone; it reads no files';
+  return 'the line, and the files under "Bound to", the only ones that it reads';
 }
 
 /** Each simple command with quoted words, so that their ends are visible, its verdict and the reason. */
@@ -110,11 +112,10 @@ async function alwaysOf(
   return found;
 }
 
-/** A rule matches words only: warn that the named files may have any content later. */
-function withScripts(always: Ask['always'], scripts: Readonly<Record<string, string>>): Ask['always'] {
-  const names = Object.keys(scripts).map(key =>
-    key === WHOLE ? 'files of the workspace' : key.replace(/^script /, ''),
-  );
+/** A rule matches words only: warn that the files it runs may have any content later. */
+function withScripts(always: Ask['always'], bound: Readonly<Record<string, string>>, unnamed: boolean): Ask['always'] {
+  const scripts = Object.keys(bound).filter(key => key.startsWith('script '));
+  const names = [...scripts.map(key => key.slice('script '.length)), ...(unnamed ? ['files of the workspace'] : [])];
   if ('none' in always || names.length === 0) return always;
   const [first = '', ...others] = names;
   const which = others.length === 0 ? first : `${first} and ${others.length} more`;

@@ -1,14 +1,14 @@
 import {closeSync, readdirSync, readSync, realpathSync, type Stats, statSync} from 'node:fs';
 import {join, resolve, sep} from 'node:path';
 import type {ScriptOperands} from '../../policy/command/script-operands.ts';
-import {errorCode, isFailure} from '../tool/failure.ts';
+import {errorCode, failure, isFailure} from '../tool/failure.ts';
 import {pace} from '../tool/pace.ts';
-import type {ToolContext} from '../tool/tool.ts';
-import {snapshot} from '../workspace/changed-files.ts';
+import type {ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
 import {nameMatcher} from '../workspace/name-pattern.ts';
 import {openPlace, readPlace} from '../workspace/open-file.ts';
 import {makeToolPath, type ToolPath} from '../workspace/place.ts';
+import {wholeState} from '../workspace/whole-state.ts';
 import {fileDigest, unreadDigest} from './basis.ts';
 
 const MOST_FILES = 64;
@@ -16,47 +16,54 @@ const MOST_BYTES = 4 * 1024 * 1024;
 
 /** Basis key for all files of the workspace together. */
 export const WHOLE = 'workspace';
-/** Basis value: there are too many files to compare. */
-export const NOT_BOUND = 'not bound';
 
 const script =
   /\.(?:sh|bash|zsh|ksh|fish|py|pyw|js|cjs|mjs|ts|cts|mts|jsx|tsx|rb|pl|pm|php|lua|awk|sed|tcl|exp|jl|R|groovy|ps1|bat|mk|sql|jq|vim|el|jar|pyc|wasm|so|go|rs|java|kts?|scala|cs|fsx|swift|hs|exs?|clj|cr|nim|zig|dart|tf|nix)$/i;
 
+/** Files that a line may run or read. `read`: all files that it reads; undefined if it may read any. */
+export interface ReadFiles extends Pick<ScriptOperands, 'named' | 'possible'> {
+  read: readonly string[] | undefined;
+}
+
 /**
- * State of the files that a line may run: `script deploy.sh` → `sha256:…`, `missing` or `unreadable`. Content is read
- * in the workspace only, never through a link out of it. Files elsewhere, large files and files beyond MOST_FILES are
- * identified by inode, size and ctime, which no program can set back; so is the whole workspace if any file may run.
+ * State of the files that a line may run or read: `script deploy.sh` → `sha256:…`, `missing` or `unreadable`. Content is
+ * read in the workspace only, never through a link out of it. Files elsewhere, large files and files beyond MOST_FILES
+ * are identified by inode, size and ctime, which no program can set back; so is the whole workspace, unless all files
+ * that the line reads are known. A failure: the workspace cannot be compared.
  */
 export async function scriptBasis(
-  {named, possible, unnamed}: ScriptOperands,
+  {named, possible, read}: ReadFiles,
   context: ToolContext,
-): Promise<Record<string, string>> {
+): Promise<Record<string, string> | ToolFailure> {
   const basis: Record<string, string> = {};
   const breathe = pace(context.signal);
   let left = MOST_FILES;
-  const add = async (path: string, sure: boolean): Promise<void> => {
+  let whole = read === undefined;
+  const add = async (path: string, sure: boolean, kind = 'script'): Promise<void> => {
     await breathe();
     const found = find(path, context);
+    // It may read everything below, as far as links lead.
+    if (kind === 'file' && found === 'directory') whole = true;
     if (typeof found === 'string') {
-      if (sure) basis[`script ${path}`] = found;
+      if (sure) basis[`${kind} ${path}`] = found;
       return;
     }
     if (!sure && !isProgram(found, context)) return;
     const {at, stat} = found;
     const readable = at !== undefined && stat.size <= MOST_BYTES && left-- > 0;
-    basis[`script ${path}`] = readable ? await digest(at, context) : unreadDigest(stat);
+    basis[`${kind} ${path}`] = readable ? await digest(at, context) : unreadDigest(stat);
   };
   for (const path of named) for (const each of expand(path, context)) await add(each, true);
   for (const path of possible) for (const each of expand(path, context)) await add(each, false);
-  if (unnamed) basis[WHOLE] = await wholeWorkspace(context);
-  return basis;
-}
-
-async function wholeWorkspace(context: ToolContext): Promise<string> {
-  const found = await snapshot(context, context.signal);
-  if (!found) return NOT_BOUND;
-  const files = [...found.files].sort(([a], [b]) => (a < b ? -1 : 1));
-  return fileDigest(Buffer.from(JSON.stringify(files)));
+  const others = (read ?? []).filter(path => !named.includes(path));
+  for (const path of others) for (const each of expand(path, context)) await add(each, true, 'file');
+  if (!whole) return basis;
+  const state = await wholeState(context, context.signal);
+  if ('digest' in state) return {...basis, [WHOLE]: state.digest};
+  return failure(
+    'FAILED',
+    `nobody is asked about this command: it may read every file of the workspace, and an approval cannot be bound to them, because ${state.problem}. Remove or move files, or have a person allow this very line in allowlist.yaml`,
+  );
 }
 
 interface Found {

@@ -47,10 +47,15 @@ export function entriesIn({path}: ByteFolder): Dirent[] | undefined {
   }
 }
 
-/** Like `entriesIn`, but without file types, which is faster. */
-export function listNames({path}: ByteFolder): string[] | undefined {
+/** Throws if the folder is unreadable. Without file types, which is faster. */
+export function namesOf({path}: ByteFolder): string[] {
+  return readdirSync(bytesOf(path), {encoding: 'latin1'});
+}
+
+/** Undefined: unreadable or gone. */
+export function listNames(folder: ByteFolder): string[] | undefined {
   try {
-    return readdirSync(bytesOf(path), {encoding: 'latin1'});
+    return namesOf(folder);
   } catch {
     return undefined;
   }

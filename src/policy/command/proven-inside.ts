@@ -26,3 +26,10 @@ export function readsOnlyNamed(argv: readonly string[]): boolean {
   const use = knownUse(argv);
   return use !== undefined && use.unknown.length === 0 && (!use.walks || use.lists === true);
 }
+
+/** All files that a command reads, if it is known to read no others. */
+export function filesNamed(argv: readonly string[]): string[] | undefined {
+  const use = knownUse(argv);
+  if (!use || use.unknown.length > 0 || use.walks || use.guesses || use.service) return undefined;
+  return use.files.map(({path}) => path);
+}
