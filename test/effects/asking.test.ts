@@ -1,5 +1,6 @@
-import {chmodSync, linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync} from 'node:fs';
-import {join} from 'node:path';
+import {spawnSync} from 'node:child_process';
+import {chmodSync, linkSync, mkdirSync, readdirSync, statSync, symlinkSync, utimesSync, writeFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
 import type {Ask, ToolContext, ToolFailure} from '../../src/effects/tool/tool.ts';
@@ -166,12 +167,49 @@ describe('a decision about a command is bound to the scripts it runs', () => {
     expect(await basisOf(context, command)).not.toEqual(first);
   });
 
-  it('and to nothing else that lies there', async () => {
+  it('and to nothing but the files it names, if it is known to read no others', async () => {
     const {context, workspace} = toolHome({commands});
-    for (const name of ['data.csv', 'redis', 'notes.md']) writeFileSync(join(workspace, name), 'x');
-    expect(await basisOf(context, 'docker restart redis > data.csv')).toEqual({where: expect.any(String)});
-    const {where, ...scripts} = await basisOf(context, './a.sh; cat notes.md');
-    expect(scripts).toEqual({'script a.sh': 'missing'});
+    for (const name of ['data.csv', 'notes.md']) writeFileSync(join(workspace, name), 'x');
+    const basis = await basisOf(context, 'cp notes.md copy.md && cat /etc/hostname');
+    expect(basis).toEqual({
+      where: expect.any(String),
+      'file notes.md': expect.stringMatching(/^sha256:/),
+      'file copy.md': 'missing',
+    });
+    writeFileSync(join(workspace, 'data.csv'), 'changed');
+    expect(await basisOf(context, 'cp notes.md copy.md && cat /etc/hostname')).toEqual(basis);
+    expect(await basisOf(context, 'cp -r . copy')).toHaveProperty('workspace');
+  });
+
+  it.each([
+    ['cat .output/x.txt | sh', '.output/x.txt'],
+    ['python3 run.py', '.output/mod.py'],
+    ['./run', '.untrusted/data'],
+    ['make', '.x.agentdir-tmp-1'],
+    ['git push', 'src/.#lock~'],
+    ['PATH=./bin id', 'bin/id'],
+    ['docker build .', `${'deep/'.repeat(300)}file`],
+  ])('%s: everything that it can read, such as %s', async (command, path) => {
+    const {context, workspace} = toolHome({commands});
+    mkdirSync(dirname(join(workspace, path)), {recursive: true});
+    writeFileSync(join(workspace, path), 'one');
+    const first = await basisOf(context, command);
+    expect(await basisOf(context, command)).toEqual(first);
+    const {atime, mtime} = statSync(join(workspace, path));
+    writeFileSync(join(workspace, path), 'two');
+    utimesSync(join(workspace, path), atime, mtime);
+    expect(await basisOf(context, command)).not.toEqual(first);
+  });
+
+  it('nobody is asked if there is more than can be compared', async () => {
+    const {context, workspace} = toolHome({commands});
+    spawnSync('sh', ['-c', 'for i in $(seq 2100); do mkdir d && cd d; done'], {cwd: workspace});
+    const call = {name: 'execute_command', arguments: JSON.stringify({command: './deploy.sh'})};
+    const ready = await prepareCall(call, ['execute_command'], askAll, context);
+    const ask = 'refused' in ready ? ready.refused : await ready.ask();
+    expect(ask).toMatchObject({success: false, code: 'FAILED'});
+    expect(JSON.stringify(ask)).toContain('its folders are more than 2000 levels deep');
+    spawnSync('sh', ['-c', 'while mv d/d e 2>/dev/null; do rmdir d; mv e d; done; rm -rf d e'], {cwd: workspace});
   });
 
   it('large ones, and those elsewhere, are known by what no program can set back; nothing is read there', async () => {

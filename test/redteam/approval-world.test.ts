@@ -1,6 +1,6 @@
 import {execFileSync} from 'node:child_process';
-import {existsSync, readFileSync, rmSync, symlinkSync} from 'node:fs';
-import {join} from 'node:path';
+import {existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {sign} from '../../src/effects/signature/ssh-signature.ts';
 import {signedText} from '../../src/formats/approval/approval-digest.ts';
@@ -65,6 +65,28 @@ describe.runIf(thorough)('scripts swapped', () => {
     await court.askedAnew({session, id});
   });
 
+  it('not by other calls that were approved too: those are no reason to ask anew', async () => {
+    const canaries = [court.canary(1), court.canary(1), court.canary(1)];
+    const session = court.calling(canaries.map(({line}) => command(line)));
+    const items = await court.asked(session, 'call0', 'call1', 'call2');
+    for (const {id} of items) decideInQueue(court.home, id, 'x');
+    expect(await court.results(session)).toMatchObject([{success: true}, {success: true}, {success: true}]);
+    expect(canaries.map(canary => canary.runs())).toEqual([1, 1, 1]);
+  });
+
+  it.each(['.output/part.sh', '.untrusted/part.sh', `${'deep/'.repeat(210)}part.sh`])(
+    'as far as it may read: %s',
+    async path => {
+      const session = court.calling([command('make -f build.mk')]);
+      const {id} = await askedBy(court.home, session);
+      mkdirSync(dirname(court.inWorkspace(path)), {recursive: true});
+      writeFileSync(court.inWorkspace(path), 'evil');
+      decideInQueue(court.home, id, 'x');
+      await court.askedAnew({session, id});
+      rmSync(court.inWorkspace(path.split('/')[0] ?? ''), {recursive: true});
+    },
+  );
+
   it('between the tick and the start, by a call before it', async () => {
     inWorkspace({'both.sh': 'echo mild\n'});
     const canary = court.canary(0);
@@ -92,7 +114,7 @@ describe.runIf(thorough)('scripts swapped', () => {
 /** It is allowed, in the sandbox, where it sees by the git-dir when another call begins: then it swaps what that runs. */
 const SWAP = (script: string, line: string) => `d=$(git rev-parse --git-dir)/agentdir-calls
 touch lurking
-while [ ! -e enough ] && [ $SECONDS -lt 60 ]; do
+while [ $SECONDS -lt 3 ]; do
   set -- "$d"/*
   [ $# -lt 2 ] || { echo '${line}' > ${script}; exit; }
 done
@@ -105,23 +127,18 @@ describe.skipIf(noBubblewrap)('scripts swapped by what runs beside', () => {
     const script = `beside-${where}.sh`;
     await change('allowlist.yaml', POLICY.replace('"cat *"', '"cat *", "bash swap.sh"'));
     inWorkspace({[script]: `echo mild > mild-${where}\n`, 'swap.sh': SWAP(script, canary.line)});
-    const session = court.calling([command(`sh ./${script}`, where === 'host' ? {sandbox: 'host'} : {})]);
-    const {id} = await askedBy(home, session);
     const swapper = court.calling([command('bash swap.sh')]);
     await until(() => existsSync(court.inWorkspace('lurking')), Boolean);
+    const session = court.calling([command(`sh ./${script}`, where === 'host' ? {sandbox: 'host'} : {})]);
+    const {id} = await askedBy(home, session);
     decideInQueue(home, id, 'x');
     const begun = () => sessionOf(home, session).messages.flatMap(({tool_calls = []}) => tool_calls)[0]?.started;
     await until(begun, Boolean);
-    // Time to go wrong.
-    const ended = () => sessionOf(home, session).messages.some(({role}) => role === 'tool_result');
-    const end = Date.now() + 500;
-    await until(ended, over => over || Date.now() > end);
-    inWorkspace({enough: ''});
     expect(await court.results(session)).toMatchObject([{success: true, ran: where}]);
     expect(canary.runs()).toBe(0);
     expect(existsSync(court.inWorkspace(`mild-${where}`))).toBe(true);
     expect(await court.results(swapper)).toMatchObject([{success: true, ran: 'sandbox'}]);
-    for (const file of ['enough', 'lurking']) rmSync(court.inWorkspace(file));
+    rmSync(court.inWorkspace('lurking'));
     await change('allowlist.yaml', POLICY);
   });
 });

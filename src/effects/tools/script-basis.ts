@@ -45,10 +45,12 @@ export async function scriptBasis(
     // It may read everything below, as far as links lead.
     if (kind === 'file' && found === 'directory') whole = true;
     if (typeof found === 'string') {
-      if (sure) basis[`${kind} ${path}`] = found;
+      if (sure && !(kind === 'file' && leavesWorkspace(path))) basis[`${kind} ${path}`] = found;
       return;
     }
     if (!sure && !isProgram(found, context)) return;
+    // Files elsewhere are not part of the workspace, and others may change them at any time.
+    if (kind === 'file' && !found.at) return;
     const {at, stat} = found;
     const readable = at !== undefined && stat.size <= MOST_BYTES && left-- > 0;
     basis[`${kind} ${path}`] = readable ? await digest(at, context) : unreadDigest(stat);
@@ -86,6 +88,10 @@ function find(path: string, {workspace}: ToolContext): Found | string {
   } catch (error) {
     return ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '') ? 'missing' : 'unreadable';
   }
+}
+
+function leavesWorkspace(path: string): boolean {
+  return path.startsWith('/') || path.split('/').includes('..');
 }
 
 /** Whether a word that may be a program names a file of the workspace that looks like one. */

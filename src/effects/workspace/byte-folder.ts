@@ -48,14 +48,14 @@ export function entriesIn({path}: ByteFolder): Dirent[] | undefined {
 }
 
 /** Throws if the folder is unreadable. Without file types, which is faster. */
-export function namesOf({path}: ByteFolder): string[] {
+export function nameList({path}: ByteFolder): string[] {
   return readdirSync(bytesOf(path), {encoding: 'latin1'});
 }
 
 /** Undefined: unreadable or gone. */
 export function listNames(folder: ByteFolder): string[] | undefined {
   try {
-    return namesOf(folder);
+    return nameList(folder);
   } catch {
     return undefined;
   }

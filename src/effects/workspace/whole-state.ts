@@ -4,7 +4,7 @@ import {setTimeout as pause} from 'node:timers/promises';
 import {errorCode, isFailure} from '../tool/failure.ts';
 import {pace} from '../tool/pace.ts';
 import type {ToolContext} from '../tool/tool.ts';
-import {type ByteFolder, byteFolder, enterFolder, inFolder, leaveFolder, namesOf} from './byte-folder.ts';
+import {type ByteFolder, byteFolder, enterFolder, inFolder, leaveFolder, nameList} from './byte-folder.ts';
 import {openFolder} from './folder.ts';
 import {makeToolPath} from './place.ts';
 
@@ -88,7 +88,7 @@ async function walk(
 }
 
 function list(level: Level | undefined): void {
-  if (level) level.names = namesOf(level).sort().reverse();
+  if (level) level.names = nameList(level).sort().reverse();
 }
 
 /** Undefined: it is gone. */
