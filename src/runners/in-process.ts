@@ -3,6 +3,7 @@ import type {Sandbox} from '../effects/sandbox/sandbox.ts';
 import {failure} from '../effects/tool/failure.ts';
 import type {Outside, ToolContext} from '../effects/tool/tool.ts';
 import type {ToolProvider} from '../effects/tools/provider.ts';
+import {wholeState} from '../effects/workspace/whole-state.ts';
 import {crashPoint} from '../home/disk/crash.ts';
 import type {Redactor} from '../policy/redact/redact.ts';
 import type {DaemonServices, RunnableCall, Runner} from './runner.ts';
@@ -41,6 +42,7 @@ export function contextFor(
     ...services,
     commands: {mode, sandbox},
     onStarted: () => crashPoint('spawn-command'),
+    workspaceState: () => wholeState(place, signal),
     outside: {...outside, env, sent},
     redact,
     signal,

@@ -6,6 +6,7 @@ import {markOf} from '../../src/effects/sandbox/environment.ts';
 import {makeSandbox} from '../../src/effects/sandbox/sandbox.ts';
 import type {Ask, ToolContext, ToolResult} from '../../src/effects/tool/tool.ts';
 import {prepareCall} from '../../src/effects/tools/prepare-call.ts';
+import {wholeState} from '../../src/effects/workspace/whole-state.ts';
 import {parseAllowlist} from '../../src/formats/allowlist.ts';
 import {emptyPolicy, type Policy} from '../../src/formats/rule.ts';
 import {makeRedactor} from '../../src/policy/redact/redact.ts';
@@ -61,6 +62,7 @@ export function toolHome(changes: Partial<ToolContext> = {}): ToolHome {
     workspace: join(home, 'workspaces', 'coder'),
     commands: {mode: 'auto', sandbox: makeSandbox(home)},
     onStarted: () => {},
+    workspaceState: () => wholeState(context, context.signal),
     timeoutMs: undefined,
     tainted: [],
     retries: false,

@@ -13,6 +13,7 @@ import type {DaemonServices, RunnableCall} from '../../runners/runner.ts';
 import type {Approvals} from '../state/approvals.ts';
 import {type Caller, isCommand, isRepeatable, nameOfCall} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
+import {effectsOf} from '../world/effects.ts';
 
 /** A call that is being run. `again`: it ran before, although its session does not record that. */
 export interface BegunCall {
@@ -71,7 +72,11 @@ export async function callSettingOf(
       ? signal
       : AbortSignal.any([signal, timeLimit(files.disk.clock, seconds * 1000)]);
   const services = effects.services(caller, call, signal);
-  const context = contextFor({sandbox, redact, env: effects.world.environment}, plain, services, limited);
+  const walk = () => effectsOf(effects.world).wholeState(plain.place, limited);
+  const context = {
+    ...contextFor({sandbox, redact, env: effects.world.environment}, plain, services, limited),
+    workspaceState: () => approvals.workspaceStates.current(agent, walk, {fresh: begun !== undefined}),
+  };
   return {context, plain, services, signal: limited};
 }
 
@@ -83,12 +88,16 @@ function timeLimit(clock: Clock, ms: number): AbortSignal {
 }
 
 /** Old outputs stay while a request of the agent is open: what is approved may read them. */
-function outputLimits({index}: HomeFiles, {waits}: Approvals, agent: string, {limits}: Settings): CallPlace['outputs'] {
+function outputLimits(files: HomeFiles, approvals: Approvals, agent: string, {limits}: Settings): CallPlace['outputs'] {
   const megabytes = limits?.output_mb;
-  let keepsOld = false;
-  for (const path of waits.paths())
-    keepsOld ||= waits.callsOf(path).length > 0 && index.facts(path)?.session?.agent === agent;
+  const keepsOld = !waitingSessions(files, approvals, agent).next().done;
   return {most: megabytes === undefined ? undefined : megabytes * 1024 * 1024, keepsOld};
+}
+
+/** Paths of the agent's sessions with calls that wait for a decision or have one and did not run yet. */
+export function* waitingSessions({index}: HomeFiles, {waits}: Approvals, agent: string): Generator<string> {
+  for (const path of waits.paths())
+    if (waits.callsOf(path).length > 0 && index.facts(path)?.session?.agent === agent) yield path;
 }
 
 /** Whether this call ran before, in a version of its session that was since reverted. */

@@ -71,6 +71,8 @@ export async function planCall(
   // A decision counts even if the policy now allows the call: the person may have edited the call.
   if (!asIs.ready.asks && !(item && isDecided(files, item))) return policyAllows(files, asIs.ready, approval);
   if (approval === undefined && isFull?.()) return {wait: true, full: true};
+  // A running call changes the workspace: compare what the decision is bound to when that call has ended.
+  if (approval !== undefined && !begun && lookWhenFree(daemon, caller)) return {wait: true};
   const asked = await asIs.ready.ask();
   if (isFailure(asked)) return {result: asked};
   const {basis, digest} = bindCall(approvals, caller, call, asked.basis, item?.digest);
@@ -93,6 +95,17 @@ export async function planCall(
     });
   approvals.promised.set(`${caller.path} ${call.id}`, id);
   return {ask: requestOf(files, caller, call, ask, {id, digest, settings})};
+}
+
+/** If calls run in the agent's workspace, look at the session again when they have ended. */
+function lookWhenFree({files, turns}: With<'files' | 'turns'>, {agent, path}: Caller): boolean {
+  const {workspaceLocks, stopping} = turns;
+  if (workspaceLocks.isFree(agent, true)) return false;
+  void workspaceLocks.enter(agent, true, stopping).then(leave => {
+    leave?.();
+    lookAgain(files, path);
+  });
+  return true;
 }
 
 interface ApprovedCall {

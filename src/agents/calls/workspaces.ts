@@ -2,13 +2,13 @@ import {join} from 'node:path';
 import {isFailure} from '../../effects/tool/failure.ts';
 import type {ReadyCall, ToolResult} from '../../effects/tool/tool.ts';
 import {parseToolPath} from '../../effects/workspace/place.ts';
-import type {WholeState} from '../../effects/workspace/whole-state.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
 import {crashPoint} from '../../home/disk/crash.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {toolNamed} from '../../policy/tools.ts';
+import {waitingSessions} from '../approvals/call-context.ts';
 import {suspectChanges} from '../approvals/protected-files.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
@@ -43,7 +43,10 @@ export async function runInWorkspace(
   const {agent, session} = caller;
   const workspace = {home: files.home, agent, name: files.name};
   const effects = effectsOf(daemon.effects.world);
-  const before = ready.alone ? await effects.wholeState(workspace, daemon.turns.stopping) : undefined;
+  const {workspaceStates} = daemon.approvals;
+  const readState = () => effects.wholeState(workspace, daemon.turns.stopping);
+  const isWatched = ready.alone && othersWait(daemon, caller, call);
+  const before = isWatched ? await workspaceStates.current(agent, readState, {fresh: true}) : undefined;
   const opened = await effects.openWorkspace(workspace, caller.template.workspace, daemon.turns.stopping);
   if (isFailure(opened)) return reports.redact.value(opened);
   const paths = pathsOf(call, join(files.home, 'workspaces', agent));
@@ -58,21 +61,15 @@ export async function runInWorkspace(
     crashPoint('workspace-commit');
     const kept = await effects.commitCall(workspace, commit, paths);
     notes.push(...kept.notes);
-    await recordStates(daemon, workspace, before);
+    workspaceStates.changed(agent);
+    if (before && 'digest' in before && !daemon.turns.stopped) {
+      const after = await workspaceStates.current(agent, readState);
+      // So this call does not void other decisions.
+      if ('digest' in after) workspaceStates.record(agent, before.digest, after.digest);
+    }
     if (kept.commit !== undefined) refreshWaitingCalls(daemon, caller);
   }
   return notes.length === 0 ? result : {...result, workspace_notes: reports.redact.value([...new Set(notes)])};
-}
-
-/** Record what an approved call made of the workspace, so that it does not void other decisions. */
-async function recordStates(
-  {turns, approvals, effects}: With<'turns' | 'approvals' | 'effects'>,
-  workspace: {home: string; agent: string},
-  before: WholeState | undefined,
-): Promise<void> {
-  if (!before || 'problem' in before || turns.stopped) return;
-  const after = await effectsOf(effects.world).wholeState(workspace, turns.stopping);
-  if ('digest' in after) approvals.workspaceStates.record(workspace.agent, before.digest, after.digest);
 }
 
 async function runUnconfined(
@@ -136,11 +133,17 @@ function pathsOf({function: {arguments: args}}: Call, workspace: string): string
   }
 }
 
+/** Whether other calls of the agent have requests, which are bound to its workspace. */
+function othersWait({files, approvals}: With<'files' | 'approvals'>, {agent}: Caller, {approval}: Call): boolean {
+  for (const path of waitingSessions(files, approvals, agent))
+    if (approvals.waits.callsOf(path).some(id => id !== approval)) return true;
+  return false;
+}
+
 /** Refresh the diffs of the agent's waiting calls after its workspace changed. */
 function refreshWaitingCalls({files, approvals}: With<'files' | 'approvals'>, {agent, path: own}: Caller): void {
-  for (const path of approvals.waits.paths()) {
-    const waits = approvals.waits.callsOf(path).length > 0 && files.index.facts(path)?.session?.agent === agent;
-    if (!waits || path === own) continue;
+  for (const path of waitingSessions(files, approvals, agent)) {
+    if (path === own) continue;
     approvals.staleSessions.add(path);
     lookAgain(files, path);
   }

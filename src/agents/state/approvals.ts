@@ -51,8 +51,8 @@ export class Approvals {
   readonly suspects = new Map<string, string>();
   /** Protected files that changed while no daemon ran, with the former blob, by path. */
   readonly changedBefore = new Map<string, string | undefined>();
-  /** What approved calls made of workspaces. */
-  readonly workspaceStates = new WorkspaceStates();
+  /** What workspaces contain, and what approved calls made of them. */
+  readonly workspaceStates: WorkspaceStates;
   readonly #unconfined = new Set<{words: string}>();
   readonly #clock: Clock;
   #yesAt = Number.NEGATIVE_INFINITY;
@@ -61,6 +61,7 @@ export class Approvals {
     this.waits = waits;
     this.started = started;
     this.#clock = clock;
+    this.workspaceStates = new WorkspaceStates(clock);
   }
 
   /** Call when an unsandboxed command begins, and the returned function when it ends. Decisions in between do not count. */

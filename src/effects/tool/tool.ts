@@ -6,6 +6,7 @@ import type {Redactor} from '../../policy/redact/redact.ts';
 import type {ToolEffect, ToolName, tools} from '../../policy/tools.ts';
 import type {CommandLimits} from '../sandbox/limits.ts';
 import type {Sandbox} from '../sandbox/sandbox.ts';
+import type {WholeState} from '../workspace/whole-state.ts';
 
 export type {Ask, AskPart} from '../../policy/ask.ts';
 
@@ -96,6 +97,8 @@ export interface ToolContext extends CallPlace, HomeServices {
   /** The configured sandbox mode, and the sandbox of this machine. */
   commands: {mode: SandboxMode; sandbox: Sandbox};
   onStarted: () => void;
+  /** The state of the agent's workspace, for decisions that are bound to it; may be up to a second old before the call begins. */
+  workspaceState: () => Promise<WholeState>;
   signal: AbortSignal;
   outside: Outside;
   /** For text that a tool writes itself; results are redacted elsewhere. */

@@ -8,7 +8,6 @@ import {closeFolder, openFolder} from '../workspace/folder.ts';
 import {nameMatcher} from '../workspace/name-pattern.ts';
 import {openPlace, readPlace} from '../workspace/open-file.ts';
 import {makeToolPath, type ToolPath} from '../workspace/place.ts';
-import {wholeState} from '../workspace/whole-state.ts';
 import {fileDigest, unreadDigest} from './basis.ts';
 
 const MOST_FILES = 64;
@@ -60,7 +59,7 @@ export async function scriptBasis(
   const others = (read ?? []).filter(path => !named.includes(path));
   for (const path of others) for (const each of expand(path, context)) await add(each, true, 'file');
   if (!whole) return basis;
-  const state = await wholeState(context, context.signal);
+  const state = await context.workspaceState();
   if ('digest' in state) return {...basis, [WHOLE]: state.digest};
   return failure(
     'FAILED',
