@@ -55,9 +55,9 @@ function filesRead({segments, doubts}: Judgement): string[] | undefined {
 
 /** Describe what must not change until the command runs; otherwise the person is asked again. */
 function boundWords(bound: Readonly<Record<string, string>>): string {
-  if (bound[WHOLE] !== undefined) return 'the line, and every file of the workspace, for it may read any of them';
+  if (bound[WHOLE] !== undefined) return 'the line and the whole workspace: it may read any file of it';
   if (Object.keys(bound).length === 0) return 'the line alone; it reads no files';
-  return 'the line, and the files under "Bound to", the only ones that it reads';
+  return 'the line and the files under "Bound to": it reads no others';
 }
 
 /** Each simple command with quoted words, so that their ends are visible, its verdict and the reason. */
