@@ -29,6 +29,8 @@ type WrittenRule = Exclude<z.infer<typeof ruleSchema>, string>;
 
 const rules = z.array(ruleSchema).nullable().optional();
 
+const line = z.string().max(16_384);
+
 const listSchema = z
   .looseObject({
     version: z.literal(1),
@@ -53,7 +55,7 @@ const listSchema = z
       .optional()
       .describe('What agents may do to tasks of persons: nothing of this if left out.'),
     tests: z
-      .array(z.looseObject({run: z.string().max(16_384), expect: verdict, agent: z.string().optional()}))
+      .array(z.looseObject({run: z.union([line, z.array(line)]), expect: verdict, agent: z.string().optional()}))
       .nullable()
       .optional(),
   })
@@ -111,7 +113,7 @@ function readList(source: YamlSource, at: PlaceFinder): ReadPolicy {
       ),
     );
   const size = Math.max(
-    (value.tests ?? []).length,
+    (value.tests ?? []).flatMap(({run}) => run).length,
     ...Object.values(value.commands ?? {}).map(list => (Array.isArray(list) ? list.length : 0)),
   );
   if (size > MAX_SIZE) {
@@ -164,12 +166,11 @@ function readList(source: YamlSource, at: PlaceFinder): ReadPolicy {
         ),
       );
   }
-  const tests: PolicyTest[] = (value.tests ?? []).map((test, i) => ({
-    run: test.run,
-    expect: test.expect,
-    ...(test.agent && {agent: test.agent}),
-    place: at(['tests', i]),
-  }));
+  const tests = (value.tests ?? []).flatMap(({run, expect, agent}, i): PolicyTest[] => {
+    const one = (text: string, place: Place): PolicyTest => ({run: text, expect, ...(agent && {agent}), place});
+    if (typeof run === 'string') return [one(run, at(['tests', i]))];
+    return run.map((text, n) => one(text, at(['tests', i, 'run', n])));
+  });
   return {
     policy: {
       rules: found,
