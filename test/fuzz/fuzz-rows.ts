@@ -12,6 +12,7 @@ import {
   type Spelling,
 } from './option-spellings.ts';
 import {type Random, randomFrom} from './random.ts';
+import {randomScripts} from './random-scripts.ts';
 import {argvOf, isExpected, type NamedRow, namedRows} from './row-samples.ts';
 import type {TraceEvent} from './trace-events.ts';
 import type {Tracer} from './traced-run.ts';
@@ -44,16 +45,18 @@ interface RowFuzz {
   tracers: readonly Tracer[];
   /** How many uses to run at most. */
   runs: number;
+  /** How many random scripts to run, of each command that takes one. */
+  scripts?: number;
   seed: number;
   progress?: (done: number) => void;
 }
 
 /** Run uses that rows call harmless, and compare what programs do with what the rows say. */
-export async function fuzzRows({rows, read, tracers, runs, seed, progress}: RowFuzz): Promise<RowOutcome> {
+export async function fuzzRows({rows, read, tracers, runs, scripts = 0, seed, progress}: RowFuzz): Promise<RowOutcome> {
   const random = randomFrom(seed);
   const named = namedRows(rows);
   const all = named.flatMap(row => usesOf(row, random)).filter(({argv}) => read(argv).allowed);
-  const uses = shuffled(all, random).slice(0, runs);
+  const uses = [...shuffled(all, random).slice(0, runs), ...harmlessScripts(named, read, scripts, random)];
   const baselines = new Map<NamedRow, Promise<readonly TraceEvent[] | undefined> | undefined>();
   const violations = new Map<string, RowViolation>();
   const missing = new Set<string>();
@@ -107,6 +110,16 @@ function usesOf(row: NamedRow, random: Random): Use[] {
     ...odd,
   ].map((argv): Use => ({row, argv}));
   return [{row, argv: argvOf(row, []), plain: true}, ...withOptions];
+}
+
+/** Random scripts that the rows call harmless: a small part of all that are made. */
+function harmlessScripts(named: readonly NamedRow[], read: RowFuzz['read'], count: number, random: Random): Use[] {
+  return named.flatMap(row => {
+    const made = randomScripts(row.name, 50 * count, random).map((script): Use => {
+      return {row, argv: [...row.path, script, 'b'], plain: true};
+    });
+    return made.filter(({argv}) => read(argv).allowed).slice(0, count);
+  });
 }
 
 /** Options before the operands, and behind them, where some programs read no options any more. */

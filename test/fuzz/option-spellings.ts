@@ -11,7 +11,7 @@ interface RowOption {
 }
 
 /** `value-file` and `helper` are files of the workspace that no operand names: opened only if a value is taken for a file. */
-const VALUES = ['1', 'value-file', './helper', 'always', 'name', '%s', '2,3'] as const;
+const VALUES = ['1', 'value-file', '@value-file', './helper', 'always', 'name', '%s', '2,3'] as const;
 
 function optionsOf(row: CommandRow): RowOption[] {
   return parseOptions(row.options ?? '', true).map(([name, {role, optional}]) => ({name, role, optional}));

@@ -73,7 +73,7 @@ export async function beginCalls(
       now = withKnownResults(turns, caller, calls);
       known = results.size;
     }
-    if (!turns.isRunning(path, call.id) && !(blocked && dependsOn(turns, path, call, open))) {
+    if (!turns.isRunning(path, call.id) && !(blocked && dependsOn(call, open))) {
       const abort = new AbortController();
       const asOf = now;
       const next = await planCall(daemon, asOf, call, abort.signal, {
@@ -117,15 +117,11 @@ function withKnownResults(turns: Turns, caller: Caller, calls: readonly Call[]):
   return {...caller, of: {...caller.of, messages}};
 }
 
-/**
- * Whether the call depends on the effect of open calls before it: it reads, it names the same path, or it is a command,
- * which may read what a running call changes.
- */
-function dependsOn(turns: Turns, session: string, call: Call, earlier: readonly Call[]): boolean {
+/** Whether the call reads, or names the same path as one of `others`: it depends on their effect. */
+function dependsOn(call: Call, others: readonly Call[]): boolean {
   if (isRead(call)) return true;
-  if (isCommand(call) && earlier.some(other => !isRead(other) && turns.isRunning(session, other.id))) return true;
   const path = pathIn(call);
-  return path !== undefined && earlier.some(other => pathIn(other) === path);
+  return path !== undefined && others.some(other => pathIn(other) === path);
 }
 
 function pathIn({function: {arguments: args}}: Call): string | undefined {

@@ -2,7 +2,7 @@ import {askedPart, type CallRequest} from '../../decide/call-request.ts';
 import {hasExpired} from '../../decide/queue.ts';
 import {taintOf} from '../../decide/taint.ts';
 import {isFailure} from '../../effects/tool/failure.ts';
-import type {Ask, ReadyCall, ToolResult} from '../../effects/tool/tool.ts';
+import type {Ask, ReadyCall, ToolFailure, ToolResult} from '../../effects/tool/tool.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../../formats/approval/approval-item.ts';
 import {approvedPath} from '../../formats/approval/approval-path.ts';
 import {durationMs} from '../../formats/common/values.ts';
@@ -19,7 +19,7 @@ import {signatureProblem} from '../approvals/signatures.ts';
 import {approvalStateOf} from '../sessions/budget.ts';
 import {registerRequest} from '../sessions/wake.ts';
 import {newApprovalId} from '../state/approvals.ts';
-import {type Caller, isRepeatable} from '../state/caller.ts';
+import {type Caller, isCommand, isRepeatable} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {interruptedResult, rejectedResult, resultOfDecision} from './call-ends.ts';
 import {recallStartedCalls} from './recall-started.ts';
@@ -71,9 +71,8 @@ export async function planCall(
   // A decision counts even if the policy now allows the call: the person may have edited the call.
   if (!asIs.ready.asks && !(item && isDecided(files, item))) return policyAllows(files, asIs.ready, approval);
   if (approval === undefined && isFull?.()) return {wait: true, full: true};
-  // A running call changes the workspace: compare what the decision is bound to when that call has ended.
-  if (approval !== undefined && !begun && lookWhenFree(daemon, caller)) return {wait: true};
-  const asked = await asIs.ready.ask();
+  const asked = begun ? await asIs.ready.ask() : await askAtRest(daemon, caller, call, asIs.ready);
+  if (!asked) return {wait: true};
   if (isFailure(asked)) return {result: asked};
   const {basis, digest} = bindCall(approvals, caller, call, asked.basis, item?.digest);
   const ask = {...asked, basis};
@@ -97,15 +96,29 @@ export async function planCall(
   return {ask: requestOf(files, caller, call, ask, {id, digest, settings})};
 }
 
-/** If calls run in the agent's workspace, look at the session again when they have ended. */
-function lookWhenFree({files, turns}: With<'files' | 'turns'>, {agent, path}: Caller): boolean {
+/**
+ * What a person is asked about a call. For a command, nothing may change its workspace meanwhile: a running program could
+ * later write through a memory mapping without a trace. Undefined: calls run there, and the session is looked at again
+ * when they have ended.
+ */
+async function askAtRest(
+  {files, turns}: With<'files' | 'turns'>,
+  {agent, path}: Caller,
+  call: Call,
+  ready: ReadyCall,
+): Promise<Ask | ToolFailure | undefined> {
+  if (!isCommand(call)) return ready.ask();
   const {workspaceLocks, stopping} = turns;
-  if (workspaceLocks.isFree(agent, true)) return false;
-  void workspaceLocks.enter(agent, true, stopping).then(leave => {
+  if (!workspaceLocks.isFree(agent, true)) {
+    workspaceLocks.whenFree(agent, path, stopping, () => lookAgain(files, path));
+    return undefined;
+  }
+  const leave = await workspaceLocks.enter(agent, true, stopping);
+  try {
+    return await ready.ask();
+  } finally {
     leave?.();
-    lookAgain(files, path);
-  });
-  return true;
+  }
 }
 
 interface ApprovedCall {

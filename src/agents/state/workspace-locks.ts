@@ -17,6 +17,7 @@ interface Room {
  */
 export class WorkspaceLocks {
   readonly #rooms = new Map<string, Room>();
+  readonly #awaited = new Set<string>();
 
   /** Whether `enter` would succeed without waiting. */
   isFree(agent: string, alone: boolean): boolean {
@@ -37,6 +38,18 @@ export class WorkspaceLocks {
       if (inside) this.#leave(agent, room);
       inside = false;
     };
+  }
+
+  /** Call `then` once the workspace is free; once for each `key`, however often this is called until then. */
+  whenFree(agent: string, key: string, signal: AbortSignal, then: () => void): void {
+    const id = `${agent} ${key}`;
+    if (this.#awaited.has(id)) return;
+    this.#awaited.add(id);
+    void this.enter(agent, true, signal).then(leave => {
+      this.#awaited.delete(id);
+      leave?.();
+      if (leave) then();
+    });
   }
 
   #wait(agent: string, room: Room, alone: boolean, signal: AbortSignal): Promise<boolean> {

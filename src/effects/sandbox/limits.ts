@@ -52,11 +52,11 @@ exec "$@"`;
 
 /**
  * A control group bounds the run as a whole. Where there is none, each process has its own limit of memory, and
- * processes are counted by user, which does not bind root. Programs that only read get no group: to join one takes some
- * milliseconds, because the kernel waits for all processors.
+ * processes are counted by user, which does not bind root. A few programs that only read need no group: to join one takes
+ * some milliseconds, because the kernel waits for all processors.
  */
-export function limitRun(limits: CommandLimits, readOnly: boolean): LimitedRun {
-  const group: ControlGroup | undefined = readOnly ? undefined : makeGroup(limits);
+export function limitRun(limits: CommandLimits, needsGroup: boolean): LimitedRun {
+  const group: ControlGroup | undefined = needsGroup ? makeGroup(limits) : undefined;
   const controls: ReadonlySet<Controller> = group?.controls ?? new Set();
   const blocks = Math.ceil(limits.diskBytes / 512);
   const kilobytes = controls.has('memory') ? 'unlimited' : Math.ceil(limits.memoryBytes / 1024);

@@ -13,6 +13,8 @@ import {type Exit, planStart, type StartedProgram, start} from './start.ts';
 
 export type {Program, RunRequest, RunResult} from './request.ts';
 
+/** Programs of a line that only reads: each may use as much memory as all of a control group together. */
+const MOST_WITHOUT_GROUP = 4;
 /** Between SIGTERM and SIGKILL. */
 const graceMs = 300;
 
@@ -35,7 +37,8 @@ async function runLine(
   const cut = cutShort(real);
   const confined = real.programs.some(program => program.confined);
   const limits = real.limits ?? commandLimits();
-  const limited = confined ? limitRun(limits, real.readOnly) : undefined;
+  const needsGroup = !real.readOnly || real.programs.length > MOST_WITHOUT_GROUP;
+  const limited = confined ? limitRun(limits, needsGroup) : undefined;
   const unwatch = confined && !real.readOnly ? watchSpace(real.workspace, limits, () => cut.now('disk')) : undefined;
   try {
     const output = await openOutput(real, () => cut.now('output'));

@@ -56,7 +56,7 @@ function filesRead({segments, doubts}: Judgement): string[] | undefined {
 /** Describe what must not change until the command runs; otherwise the person is asked again. */
 function boundWords(bound: Readonly<Record<string, string>>): string {
   if (bound[WHOLE] !== undefined) return 'the line and the whole workspace: it may read any file of it';
-  if (Object.keys(bound).length === 0) return 'the line alone; it reads no files';
+  if (Object.keys(bound).length === 0) return 'the line alone: it reads no files of the workspace';
   return 'the line and the files under "Bound to": it reads no others';
 }
 

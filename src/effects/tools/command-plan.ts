@@ -72,6 +72,7 @@ export async function planCommand(
     ...judgement.segments.flatMap((segment, i) =>
       programs[i]?.confined ? [] : unsafeOnHost(segment, context, unconfined),
     ),
+    ...ownRepository(judgement.segments, context),
   ];
   return {...plan, verdict: asks.length > 0 ? 'ask' : 'allow', reasons: asks.length > 0 ? asks : judgement.reasons};
 }
@@ -93,8 +94,6 @@ function unsafeOnHost(segment: SegmentJudgement, context: ToolContext, unconfine
   const [name = ''] = argv;
   const found = findProgram(name, {home, workspace, confined: false});
   if (found?.unsafe) return [`\`${source}\` would run ${name} outside the sandbox, where agents can change that file`];
-  if (commandKind(name) === 'git' && hasOwnRepository(context))
-    return [`\`${source}\`: git does what the settings of a repository say, and agents can change those of this one`];
   if (segment.sandbox === 'host') {
     // The rule says `sandbox: host`, which accepts the other risks.
     const ours = runsOurCode(argv, path => isUnsafe(path, {home, workspace, confined: false}));
@@ -141,6 +140,15 @@ function linkOutOf(folder: string, workspace: string): string | undefined {
     else if (stat && isElsewhere(path, workspace)) return `\`${relative(workspace, path)}\` leads out of the workspace`;
   }
   return undefined;
+}
+
+/** git runs programs that the settings of a repository name (`diff.x.textconv`), and agents write those of another repository. */
+function ownRepository(segments: readonly SegmentJudgement[], context: ToolContext): string[] {
+  const found = segments.find(({argv}) => commandKind(argv[0] ?? '') === 'git');
+  if (!found || !hasOwnRepository(context)) return [];
+  return [
+    `\`${found.source}\`: git does what the settings of a repository say, and agents can change those of this one`,
+  ];
 }
 
 /** Whether the workspace has a repository other than the one the daemon keeps for it. */

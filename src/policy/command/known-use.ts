@@ -105,6 +105,7 @@ class Reader {
     let ended = false;
     for (; this.at < this.argv.length; this.at++) {
       const word = this.argv[this.at] ?? '';
+      this.checkOptionFile(word, this.at);
       if (!ended && word === '--' && this.row.style !== 'words' && !this.row.subcommands) ended = true;
       else if (!ended && this.isOption(word)) {
         if (this.row.optionsFirst && this.operands.length > 0) this.addUnknown(word);
@@ -157,6 +158,11 @@ class Reader {
       else this.readExact(word.slice(0, at), word.slice(at + 1));
     } else if (!word.startsWith('-')) this.readOldLetters(word);
     else if (!/^-\d+$/.test(word) || !options.has('-#')) this.readLetters(word);
+  }
+
+  /** GNU binutils read options from `@FILE`, wherever the word is. */
+  private checkOptionFile(word: string, index: number): void {
+    if (this.row.optionFiles && word.startsWith('@')) this.add(index, word, `\`${word}\` may hold options`);
   }
 
   /** An option that is a word of its own. `attached`: the value after `=`. */
@@ -220,6 +226,7 @@ class Reader {
     for (let count = roleNamed(role).words ?? 1; count > 0; count--) {
       const value = this.argv[++this.at];
       if (value === undefined) return;
+      this.checkOptionFile(value, this.at);
       const looksLikeOption = /^-[^\d]/.test(value) && role !== 'signed';
       if (looksLikeOption) this.add(this.at, value, `\`${value}\` looks like an option but is the value of ${option}`);
       // The first word of a pair is a name.

@@ -1,3 +1,4 @@
+import {commandKind} from './command-name.ts';
 import {type KnownUse, knownUse} from './known-use.ts';
 
 /**
@@ -30,6 +31,8 @@ export function readsOnlyNamed(argv: readonly string[]): boolean {
 /** All files that a command reads, if it is known to read no others. */
 export function filesNamed(argv: readonly string[]): string[] | undefined {
   const use = knownUse(argv);
-  if (!use || use.unknown.length > 0 || use.walks || use.guesses || use.service) return undefined;
+  // git obeys files of the repository that no word names.
+  if (!use || use.unknown.length > 0 || use.walks || use.guesses || use.service || commandKind(argv[0] ?? '') === 'git')
+    return undefined;
   return use.files.map(({path}) => path);
 }

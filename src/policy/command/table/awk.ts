@@ -83,11 +83,15 @@ function regexAt(rest: string, last: Token | undefined): Token | undefined {
   if (last?.kind === 'name' && !functions.has(last.text)) return {kind: 'operator', text: '/'};
   if (last && (afterOperand.has(last.text) || last.kind === 'name' || last.kind === 'regex')) return undefined;
   const [regex] = /^\/(?:\\.|[^/\\\n])*\//.exec(rest) ?? [];
-  // A slash within brackets ends the expression in some awks only.
   const body = regex?.slice(1, -1).replace(/\\./g, '') ?? '';
-  if (regex === undefined || /\[[^\]]*$|\[\^?\]/.test(body)) return undefined;
-  return {kind: 'regex', text: regex};
+  return regex === undefined || !closedSets.test(body) ? undefined : {kind: 'regex', text: regex};
 }
+
+/**
+ * A regular expression, without escapes, in which every bracket set is closed. A slash within a set ends the expression in
+ * some awks only, so where a set may still be open, it counts as unknown where the expression ends.
+ */
+const closedSets = /^(?:[^[\]]|\[\^?(?:[^[\]^]|\[:[a-z]+:\])(?:[^[\]]|\[:[a-z]+:\])*\])*$/;
 
 /** Whether a `print` writes to a file: `>` outside parentheses in a print statement. */
 function redirects(tokens: readonly Token[]): boolean {

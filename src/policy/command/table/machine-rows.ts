@@ -108,7 +108,7 @@ export const machineRows: Readonly<Record<string, CommandRow>> = {
   },
   printenv: {options: `-0 --null ${info}`, operands: 'text*', machine: true},
   locale: {options: '-a -m -c -k -v --all-locales --charmaps', operands: 'text*', machine: true},
-  getent: {options: '-i', operands: 'text*', machine: true, network: true},
+  getent: {options: '-i', operands: 'database text*', machine: true},
   dpkg: {
     options:
       '-l -L -s -S -p --list --listfiles --status --search --print-avail --version --get-selections --print-architecture',
@@ -158,13 +158,15 @@ export const machineRows: Readonly<Record<string, CommandRow>> = {
   nm: {
     options:
       '-a -A -C -D -g -l -n -o -p -r -S -u --demangle=? --defined-only --dynamic --extern-only --undefined-only --help --version',
-    operands: 'plainfile*',
+    operands: 'file*',
+    optionFiles: true,
   },
-  size: {options: '-A -B -d -o -x -t --format= --help --version', operands: 'plainfile*'},
+  size: {options: '-A -B -d -o -x -t --format= --help --version', operands: 'file*', optionFiles: true},
   readelf: {
     options:
       '-a -h -l -S -g -t -e -s -n -r -u -d -V -A -W -x= -p= --all --file-header --program-headers --sections --symbols --syms --notes --relocs --dynamic --wide --help --version',
-    operands: 'plainfile*',
+    operands: 'file*',
+    optionFiles: true,
   },
   // Programs that run code: only their version and help. Not yarn, cargo or go: files of the workspace may choose another
   // program to answer.

@@ -36,8 +36,6 @@ const roles = {
   // TZ="/path" opens a file.
   date: {isHarmless: word => !/TZ/i.test(word), why: 'names a time zone, which may be a file'},
   file: {file: true},
-  // GNU binutils read options from @FILE.
-  plainfile: {file: true, isHarmless: matches(/^[^@]/), why: 'may hold options'},
   sed: {free: true, quotable: true, script: true, isHarmless: isHarmlessSed, why: act},
   awk: {free: true, quotable: true, script: true, isHarmless: isHarmlessAwk, why: act},
   awkvalue: {
@@ -66,6 +64,11 @@ const roles = {
     why: 'may start gpg',
   },
   refformat: {free: true, quotable: true, isHarmless: word => !/%[-+ ]?G|signature/.test(word), why: 'may start gpg'},
+  database: {
+    free: true,
+    isHarmless: matches(/^(?:passwd|group|services|protocols|rpc)$/),
+    why: 'may ask other machines',
+  },
   // A word without a dot is a subcommand of newer versions: `git config edit`.
   gitkey: {free: true, isHarmless: matches(/^[\w-]+\../), why: 'is not the name of a setting'},
   /** A commit or a path. A format that is given as a separate word ends up here. */

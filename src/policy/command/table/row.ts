@@ -124,6 +124,8 @@ export interface CommandRow extends CommandFacts {
   walks?: true;
   /** Opens other names than it is given: `gzip x` opens x.gz. */
   guesses?: true;
+  /** Reads options from the file in a word `@FILE`. */
+  optionFiles?: true;
   /** Shows names and sizes of files, never their content. */
   lists?: true;
 }

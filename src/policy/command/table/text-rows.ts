@@ -91,7 +91,8 @@ export const textRows: Readonly<Record<string, CommandRow>> = {
   base32: {options: `-d -i -w= --decode --ignore-garbage --wrap= ${info}`, operands: 'file?'},
   strings: {
     options: '-a -f -n= -t= -e= -s= -w -d -o -# --all --print-file-name --bytes= --radix= --encoding= --help --version',
-    operands: 'plainfile*',
+    operands: 'file*',
+    optionFiles: true,
   },
   sort: {
     runs: '--compress-program',
@@ -151,6 +152,8 @@ export const textRows: Readonly<Record<string, CommandRow>> = {
   fgrep: grep,
   rg: {
     runs: '--pre',
+    // Ignore files of the folders above.
+    guesses: true,
     options: `-n -N -i -S -s -w -v -x -c -l -o -F -P -U -a -H -I -p -q -0 -L@ -u -b -. -h -V
       -e=pattern -f=file -A= -B= -C= -g=pattern -t= -T= -m= -M= -j= -r= -d= -E=
       --regexp=pattern --file=file --after-context= --before-context= --context= --glob=pattern --iglob=pattern --type=
