@@ -48,6 +48,8 @@ interface Queued {
 export class SimulatedGit {
   readonly faults: GitFaults = {blockedUntil: 0, unfinished: undefined};
   readonly blobs = new Map<string, Buffer>();
+  /** Content that daemons wrote. */
+  readonly daemonBlobs = new Set<string>();
   readonly commits = new Map<string, Commit>();
   head: string | undefined;
   readonly #random: SeededRandom;
@@ -353,7 +355,10 @@ class SimulatedJournal implements HomeJournal {
   add(entry: JournalEntry): Promise<CommittedEntry & {already?: true}> {
     this.#process.check();
     const since = this.#time.now;
-    for (const {content} of entry.changes) if (content) this.#git.put(content.bytes);
+    for (const {content} of entry.changes) {
+      const blob = content && this.#git.put(content.bytes);
+      if (blob && entry.author !== 'human') this.#git.daemonBlobs.add(blob);
+    }
     return this.#process.while(
       new Promise((resolve, reject) => {
         if (this.#isClosed) return reject(new Error('the journal is closed'));
