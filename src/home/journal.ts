@@ -108,6 +108,11 @@ export class Journal {
     return this.#committed.takeForeign();
   }
 
+  /** Whether somebody moved HEAD since then so that it has another version of this file, and the file holds that version. */
+  isOvertaken(path: string, since: number): boolean {
+    return this.#committed.isOvertaken(path, since);
+  }
+
   /** Write bytes as a blob now and return its id. Throws errors of the file system. */
   keep(bytes: Buffer): string {
     return this.#repository.objects.write('blob', bytes);

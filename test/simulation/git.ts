@@ -247,10 +247,6 @@ class SimulatedJournal implements HomeJournal {
     this.#head = head;
   }
 
-  isForeign(path: string, since: number): boolean {
-    return (this.#foreignAt.get(path) ?? 0) >= since;
-  }
-
   keep(bytes: Buffer): string {
     this.#process.step();
     return this.#git.put(bytes);
@@ -402,7 +398,7 @@ class SimulatedJournal implements HomeJournal {
     this.#look();
     const tree = new Map(this.#git.tree());
     for (const {path, content} of entry.changes) {
-      if (this.#isOvertaken(path, since)) continue;
+      if (this.isOvertaken(path, since)) continue;
       if (content) tree.set(path, {blob: this.#git.put(content.bytes), mode: content.mode});
       else tree.delete(path);
     }
@@ -419,8 +415,8 @@ class SimulatedJournal implements HomeJournal {
   }
 
   /** Somebody committed the file since, and the file is what they committed. */
-  #isOvertaken(path: string, since: number): boolean {
-    if (!this.isForeign(path, since)) return false;
+  isOvertaken(path: string, since: number): boolean {
+    if ((this.#foreignAt.get(path) ?? 0) < since) return false;
     const there = this.#person.exists(path) ? blobId(this.#person.read(path)) : undefined;
     return there === this.#files.get(path);
   }
