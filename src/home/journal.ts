@@ -108,9 +108,9 @@ export class Journal {
     return this.#committed.takeForeign();
   }
 
-  /** Whether somebody moved HEAD since then so that it has another version of this file, and the file holds that version. */
-  isOvertaken(path: string, since: number): boolean {
-    return this.#committed.isOvertaken(path, since);
+  /** Whether somebody restored HEAD's version of this file since then, by `git reset` or the like. */
+  isRestored(path: string, since: number): boolean {
+    return this.#committed.isRestored(path, since);
   }
 
   /** Write bytes as a blob now and return its id. Throws errors of the file system. */

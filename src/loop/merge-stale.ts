@@ -75,7 +75,7 @@ async function mergeSaved(daemon: Loop, seen: FileSnapshot): Promise<MergeOutcom
  */
 function mayBeBroughtByGit({phase, versions, journal}: HomeFiles, path: string): boolean {
   const unpublished = versions.log.lastUnpublished(path);
-  return phase.loading || unpublished === undefined || journal.isOvertaken(path, unpublished.time);
+  return phase.loading || unpublished === undefined || journal.isRestored(path, unpublished.time);
 }
 
 /** Merge a save that lacks something that must last. */

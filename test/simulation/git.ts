@@ -52,6 +52,8 @@ export class SimulatedGit {
   readonly daemonBlobs = new Set<string>();
   readonly commits = new Map<string, Commit>();
   head: string | undefined;
+  /** When the person last moved HEAD by `git reset` or `git revert`. */
+  movedAt = 0;
   readonly #random: SeededRandom;
   readonly #time: SimulatedTime;
   readonly #person: Disk;
@@ -125,6 +127,7 @@ export class SimulatedGit {
 
   /** `git revert` of the last commit, or `git reset --hard` to a commit: HEAD moves, and the files with it. */
   moveTo(tree: ReadonlyMap<string, Leaf>, head: string | 'revert'): void {
+    this.movedAt = this.#time.now;
     const before = this.tree();
     for (const [path, {blob}] of tree) if (before.get(path)?.blob !== blob) this.#writeOut(path, blob);
     for (const path of before.keys()) if (!tree.has(path)) this.#person.remove(path);
@@ -398,7 +401,7 @@ class SimulatedJournal implements HomeJournal {
     this.#look();
     const tree = new Map(this.#git.tree());
     for (const {path, content} of entry.changes) {
-      if (this.isOvertaken(path, since)) continue;
+      if (this.#isOvertaken(path, since)) continue;
       if (content) tree.set(path, {blob: this.#git.put(content.bytes), mode: content.mode});
       else tree.delete(path);
     }
@@ -415,8 +418,15 @@ class SimulatedJournal implements HomeJournal {
   }
 
   /** Somebody committed the file since, and the file is what they committed. */
-  isOvertaken(path: string, since: number): boolean {
-    if ((this.#foreignAt.get(path) ?? 0) < since) return false;
+  #isOvertaken(path: string, since: number): boolean {
+    return (this.#foreignAt.get(path) ?? 0) >= since && this.#holdsHead(path);
+  }
+
+  isRestored(path: string, since: number): boolean {
+    return (this.#git.movedAt >= since || (this.#foreignAt.get(path) ?? 0) >= since) && this.#holdsHead(path);
+  }
+
+  #holdsHead(path: string): boolean {
     const there = this.#person.exists(path) ? blobId(this.#person.read(path)) : undefined;
     return there === this.#files.get(path);
   }
