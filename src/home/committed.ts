@@ -14,7 +14,7 @@ import {
   versionsInGit,
 } from './git/git-history.ts';
 import {contentId, lstat} from './git/git-index-file.ts';
-import {type Head, plainCommits, sameHead} from './git/git-refs.ts';
+import {type Head, isMovedSince, sameHead} from './git/git-refs.ts';
 import type {Repository} from './git/git-repository.ts';
 import type {Leaf} from './git/git-trees.ts';
 
@@ -42,8 +42,6 @@ export class CommittedFiles {
   readonly #foreign = new Set<string>();
   /** When a foreign commit last changed a file. */
   readonly #foreignAt = new Map<string, number>();
-  /** When somebody else last moved HEAD. */
-  #movedAt = 0;
   /** By path and blob: the commit of HEAD before a foreign move removed this version from it. */
   readonly #headBefore = new Map<string, string>();
   readonly #versions = new Map<string, Version[]>();
@@ -75,7 +73,7 @@ export class CommittedFiles {
   look(): Promise<void> {
     return this.exclusively(async () => {
       const head = await resolveHead(this.#repository);
-      if (!sameHead(this.head, head) && this.head.commit !== head.commit) {
+      if (!sameHead(this.head, head) && this.head.commit !== head.commit)
         for (const [path, leaf] of await this.#differences(head.commit)) {
           this.#leave(path, head.commit);
           this.#set(path, leaf?.id);
@@ -83,8 +81,6 @@ export class CommittedFiles {
           this.#foreign.add(path);
           this.#foreignAt.set(path, Date.now());
         }
-        this.#movedAt = Date.now();
-      }
       this.head = head;
     });
   }
@@ -105,15 +101,11 @@ export class CommittedFiles {
   }
 
   /**
-   * Whether somebody restored HEAD's version of the file since then: they committed the file, or moved HEAD with `git reset` or the like,
-   * which restores also files that are the same in both commits.
+   * Whether somebody restored HEAD's version of the file since then: they committed the file, or used `git reset` or the like, which
+   * restores also files that are the same in both commits.
    */
   isRestored(path: string, since: number): boolean {
-    const {commit} = this.head;
-    const {dirs} = this.#repository;
-    const isMoved =
-      this.#movedAt >= since && commit !== undefined && !plainCommits(dirs, new Set([commit])).has(commit);
-    return (isMoved || this.isForeign(path, since)) && this.#holdsHead(path);
+    return (this.isForeign(path, since) || isMovedSince(this.#repository.dirs, since)) && this.#holdsHead(path);
   }
 
   #holdsHead(path: string): boolean {
