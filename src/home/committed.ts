@@ -14,7 +14,7 @@ import {
   versionsInGit,
 } from './git/git-history.ts';
 import {contentId, lstat} from './git/git-index-file.ts';
-import {type Head, sameHead} from './git/git-refs.ts';
+import {type Head, isMovedSince, sameHead} from './git/git-refs.ts';
 import type {Repository} from './git/git-repository.ts';
 import type {Leaf} from './git/git-trees.ts';
 
@@ -97,7 +97,18 @@ export class CommittedFiles {
    * their commit.
    */
   isOvertaken(path: string, since: number): boolean {
-    if (!this.isForeign(path, since)) return false;
+    return this.isForeign(path, since) && this.#holdsHead(path);
+  }
+
+  /**
+   * Whether somebody restored HEAD's version of the file since then: they committed the file, or used `git reset` or the like, which
+   * restores also files that are the same in both commits.
+   */
+  isRestored(path: string, since: number): boolean {
+    return (this.isForeign(path, since) || isMovedSince(this.#repository.dirs, since)) && this.#holdsHead(path);
+  }
+
+  #holdsHead(path: string): boolean {
     const file = join(this.#repository.home, path);
     const stat = lstat(file);
     return (stat && contentId(file, stat)) === this.files.get(path);

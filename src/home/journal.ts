@@ -108,6 +108,11 @@ export class Journal {
     return this.#committed.takeForeign();
   }
 
+  /** Whether somebody restored HEAD's version of this file since then, by `git reset` or the like. */
+  isRestored(path: string, since: number): boolean {
+    return this.#committed.isRestored(path, since);
+  }
+
   /** Write bytes as a blob now and return its id. Throws errors of the file system. */
   keep(bytes: Buffer): string {
     return this.#repository.objects.write('blob', bytes);

@@ -12,6 +12,9 @@ export async function isBroughtByGit(files: HomeFiles, seen: FileSnapshot, good:
   const {path, kind, text, blob} = seen;
   const {journal, phase} = files;
   const {loading} = phase;
+  // The daemon committed this stale save itself, and has not merged it yet: the disk was full, or it was killed.
+  const [lastRecord] = files.versions.history(path);
+  if (lastRecord?.stale && lastRecord.blob === blob) return false;
   const committed = journal.committed.get(path);
   if (committed === blob) {
     const [last] = await journal.versions(path, 1);

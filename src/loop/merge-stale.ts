@@ -63,12 +63,19 @@ async function mergeSaved(daemon: Loop, seen: FileSnapshot): Promise<MergeOutcom
   if (undos.some(({note}) => files.phase.loading || note.base === good)) return {seen};
   // So do git revert and git checkout of an older version.
   await followHead(files);
-  // While versions are unpublished, HEAD and the index hold older texts that nobody restored; at the start a person put them there.
-  if ((files.phase.loading || !files.versions.isUnpublished(path)) && (await isBroughtByGit(files, seen, good)))
-    return {seen};
+  if (mayBeBroughtByGit(files, path) && (await isBroughtByGit(files, seen, good))) return {seen};
   if (files.journal.busy()) return {outcome: {after: 50}};
   const past = await pastTexts(files, seen, good, last);
   return lacks ? mergeWith(daemon, seen, past) : keepRephrased(daemon, seen, past);
+}
+
+/**
+ * While versions are unpublished, HEAD and the index hold older texts that nobody restored, unless a person moved HEAD since. At the start
+ * a person put them there.
+ */
+function mayBeBroughtByGit({phase, versions, journal}: HomeFiles, path: string): boolean {
+  const unpublished = versions.log.lastUnpublished(path);
+  return phase.loading || unpublished === undefined || journal.isRestored(path, unpublished.time);
 }
 
 /** Merge a save that lacks something that must last. */

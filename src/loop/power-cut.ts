@@ -1,7 +1,7 @@
 import type {HomeFiles} from './home-files.ts';
 
-/** Versions of which a power cut may leave a part. */
-const MOST_OLDER = 20;
+/** Versions of which a power cut may leave a part: as many as a busy session has before the kernel writes its folder to the disk by itself. */
+const MOST_OLDER = 500;
 
 /** The last versions of a path that the version log has, newest first. `before`: only those with smaller numbers. */
 export function lastVersionTexts({versions}: HomeFiles, path: string, before = Number.POSITIVE_INFINITY): Buffer[] {

@@ -22,9 +22,9 @@ export async function recoverVersions(daemon: Loop): Promise<void> {
   await skipPublished(files);
   for (const [path, version] of log.recovered) {
     const {blob, author} = version;
-    if (log.rebooted && version.movedFrom !== undefined) removeAgain(files, version.movedFrom);
+    if (log.rebooted && version.movedFrom !== undefined) removeAgain(files, version.movedFrom, version.time);
     if (blob === null) {
-      if (log.rebooted) removeAgain(files, path);
+      if (log.rebooted) removeAgain(files, path, version.time);
       known.delete(path);
       setFacts(files, path, undefined);
       continue;
@@ -150,9 +150,13 @@ async function placeFromGit({files, reports}: Loop, {path, seq}: UnpublishedVers
   if ('failed' in result) reports.troubles.set(`save ${path}`, `${path} cannot be written: ${result.failed.message}`);
 }
 
-/** Remove a file again if a power cut undid its removal: the file then holds one of its past versions. */
-function removeAgain(files: HomeFiles, path: string): void {
+/**
+ * Remove a file again if a power cut undid its removal: the file then holds one of its past versions, and nothing changed it after
+ * `removed`. A file with a later change was brought back by a person.
+ */
+function removeAgain(files: HomeFiles, path: string, removed: number): void {
   const {disk} = files;
-  const bytes = readHomeFile(disk, path)?.bytes;
-  if (bytes && isDamaged(bytes, lastVersionTexts(files, path))) removeIfUnchanged(disk, path, bytes);
+  const read = readHomeFile(disk, path);
+  if (!read?.bytes || read.stat.ctimeMs > removed) return;
+  if (isDamaged(read.bytes, lastVersionTexts(files, path))) removeIfUnchanged(disk, path, read.bytes);
 }

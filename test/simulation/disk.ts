@@ -26,6 +26,8 @@ interface Inode {
 /** A change of names: each is a name in a directory, and what has it from then on. */
 interface NameChange {
   names: readonly {directory: Inode; name: string; inode: Inode | undefined}[];
+  /** When the affected inodes had changed before. */
+  changed: ReadonlyMap<Inode, number>;
   isSynced: boolean;
   at: number;
 }
@@ -249,6 +251,8 @@ export class SimulatedDisk {
       for (const {directory} of names) cut.set(directory, true);
       return false;
     });
+    for (const change of this.#changes.filter(each => !kept.includes(each)).reverse())
+      for (const [inode, changed] of change.changed) inode.changed = changed;
     for (const [directory, entries] of this.#base) directory.entries = new Map(entries);
     for (const {names} of kept) for (const {directory, name, inode} of names) putName(directory, name, inode);
   }
@@ -356,8 +360,10 @@ export class SimulatedDisk {
     }
     for (const inode of before) if (inode) inode.links--;
     for (const {inode} of names) if (inode) inode.links++;
-    for (const inode of [...before, ...names.map(({inode}) => inode)]) if (inode) inode.changed = now;
-    this.#changes.push({names, isSynced, at: this.#time.now});
+    const affected = [...before, ...names.map(({inode}) => inode)].filter(inode => inode !== undefined);
+    const changed = new Map(affected.map(inode => [inode, inode.changed]));
+    for (const inode of affected) inode.changed = now;
+    this.#changes.push({names, changed, isSynced, at: this.#time.now});
     if (isSynced) for (const {directory} of names) this.#syncWay(directory);
   }
 

@@ -48,8 +48,12 @@ interface Queued {
 export class SimulatedGit {
   readonly faults: GitFaults = {blockedUntil: 0, unfinished: undefined};
   readonly blobs = new Map<string, Buffer>();
+  /** Content that daemons wrote. */
+  readonly daemonBlobs = new Set<string>();
   readonly commits = new Map<string, Commit>();
   head: string | undefined;
+  /** When the person last moved HEAD by `git reset` or `git revert`. */
+  movedAt = 0;
   readonly #random: SeededRandom;
   readonly #time: SimulatedTime;
   readonly #person: Disk;
@@ -123,6 +127,7 @@ export class SimulatedGit {
 
   /** `git revert` of the last commit, or `git reset --hard` to a commit: HEAD moves, and the files with it. */
   moveTo(tree: ReadonlyMap<string, Leaf>, head: string | 'revert'): void {
+    this.movedAt = this.#time.now;
     const before = this.tree();
     for (const [path, {blob}] of tree) if (before.get(path)?.blob !== blob) this.#writeOut(path, blob);
     for (const path of before.keys()) if (!tree.has(path)) this.#person.remove(path);
@@ -245,10 +250,6 @@ class SimulatedJournal implements HomeJournal {
     this.#head = head;
   }
 
-  isForeign(path: string, since: number): boolean {
-    return (this.#foreignAt.get(path) ?? 0) >= since;
-  }
-
   keep(bytes: Buffer): string {
     this.#process.step();
     return this.#git.put(bytes);
@@ -353,7 +354,10 @@ class SimulatedJournal implements HomeJournal {
   add(entry: JournalEntry): Promise<CommittedEntry & {already?: true}> {
     this.#process.check();
     const since = this.#time.now;
-    for (const {content} of entry.changes) if (content) this.#git.put(content.bytes);
+    for (const {content} of entry.changes) {
+      const blob = content && this.#git.put(content.bytes);
+      if (blob && entry.author !== 'human') this.#git.daemonBlobs.add(blob);
+    }
     return this.#process.while(
       new Promise((resolve, reject) => {
         if (this.#isClosed) return reject(new Error('the journal is closed'));
@@ -415,7 +419,14 @@ class SimulatedJournal implements HomeJournal {
 
   /** Somebody committed the file since, and the file is what they committed. */
   #isOvertaken(path: string, since: number): boolean {
-    if (!this.isForeign(path, since)) return false;
+    return (this.#foreignAt.get(path) ?? 0) >= since && this.#holdsHead(path);
+  }
+
+  isRestored(path: string, since: number): boolean {
+    return (this.#git.movedAt >= since || (this.#foreignAt.get(path) ?? 0) >= since) && this.#holdsHead(path);
+  }
+
+  #holdsHead(path: string): boolean {
     const there = this.#person.exists(path) ? blobId(this.#person.read(path)) : undefined;
     return there === this.#files.get(path);
   }

@@ -193,6 +193,8 @@ export class Person {
     const there = this.#read(path) ?? '';
     const kept = new Set(wordsIn(text));
     for (const word of wordsIn(base)) if (!kept.has(word)) this.removed.add(word);
+    const shown = wordsIn(there);
+    const stale = new Set([...wordsIn(base)].filter(word => !shown.has(word)));
     const isAppended = mode === 'append' && there === base;
     if (!isAppended) this.#writesOver(path, there, text);
     const parts = isAppended ? [text.slice(base.length)] : mode === 'slowly' ? slices(text, random) : [text];
@@ -201,7 +203,7 @@ export class Person {
       const temporary = `${path.slice(0, path.lastIndexOf('/') + 1)}.saved-by-editor`;
       this.#disk.write(temporary, text);
       this.#disk.rename(temporary, path);
-      this.#wrote(path, text);
+      this.#wrote(path, text, stale);
       return `${path}: ${mode}`;
     }
     const file = this.#disk.open(path, isAppended ? 'a' : 'w');
@@ -219,38 +221,38 @@ export class Person {
       else {
         file.close();
         this.#saving.delete(path);
-        this.#wrote(path, text);
+        this.#wrote(path, text, stale);
       }
     };
     next();
     return `${path}: ${isAppended ? 'append' : mode}${there === base ? '' : ', from an older version'}`;
   }
 
-  #wrote(path: string, text: string): void {
+  /** `stale`: words of an older text that this save was made from. They may have been removed since. */
+  #wrote(path: string, text: string, stale: ReadonlySet<string> = new Set()): void {
     for (const word of wordsIn(text)) {
       this.written.set(word, path);
-      this.removed.delete(word);
+      if (!stale.has(word)) this.removed.delete(word);
     }
   }
 
   /**
-   * Lines that no commit has yet may not have been seen by anybody: who saves over them takes them away. So does who saves notes, or
-   * tasks that have no ids yet, with other lines in the place of these, and as many: nobody can tell whether that is an old text or an
-   * edit of these lines.
+   * People may undo their own changes: a save removes the lines that it lacks and that no version of the daemon has. So does a save of
+   * tasks that have no ids yet, with as many other lines in their place: nobody can tell whether that is an old text or an edit.
    */
   #writesOver(path: string, there: string, text: string): void {
     const kept = new Set(wordsIn(text));
     const lost = [...wordsIn(there)].filter(word => !kept.has(word));
     if (lost.length === 0) return;
-    const isEdit = (path === NOTES || path === TASKS) && text.split('\n').length === there.split('\n').length;
-    const known = this.#committedWords();
+    const isEdit = path === TASKS && text.split('\n').length === there.split('\n').length;
+    const known = this.#daemonWords();
     for (const word of lost) if (isEdit || !known.has(word)) this.removed.add(word);
   }
 
-  #committedWords(): Set<string> {
+  #daemonWords(): Set<string> {
     const all = new Set<string>();
-    for (const [blob, bytes] of this.#git.blobs) {
-      const words = this.#blobWords.get(blob) ?? wordsIn(bytes.toString());
+    for (const blob of this.#git.daemonBlobs) {
+      const words = this.#blobWords.get(blob) ?? wordsIn(this.#git.blobs.get(blob)?.toString() ?? '');
       this.#blobWords.set(blob, words);
       for (const word of words) all.add(word);
     }

@@ -178,6 +178,8 @@ export class Simulation {
     await this.#time.pass(10_000);
     for (let n = 0; n < 6 && this.#person.decideAll(this.#random) > 0; n++) await this.#time.pass(8_000);
     await this.#time.pass(SETTLE_MS);
+    // A model that was busy again and again answers late.
+    for (let n = 0; n < 6 && this.#person.decideAll(this.#random) > 0; n++) await this.#time.pass(8_000);
     this.#daemon?.stop();
     await this.#time.pass(15_000);
     await this.#time.pass(SETTLE_MS);

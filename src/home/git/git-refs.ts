@@ -108,4 +108,21 @@ export function plainCommits({own}: GitDirs, commits: ReadonlySet<string>): Set<
   return plain;
 }
 
+/**
+ * Whether somebody used `git reset`, `git checkout` or similar since then (milliseconds), also one that left HEAD at the same commit. To the
+ * second: the reflog says no more. The daemon's own lines read like those of `git commit`.
+ */
+export function isMovedSince({own}: GitDirs, since: number): boolean {
+  const path = join(own, 'logs/HEAD');
+  const changed = lstatSync(path, {throwIfNoEntry: false})?.mtimeMs ?? 0;
+  if (changed < since) return false;
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .some(line => {
+      const [who = '', what = ''] = line.split('\t');
+      const at = Number(who.split(' ').at(-2));
+      return at >= Math.floor(since / 1_000) && !PLAIN.test(what);
+    });
+}
+
 const PLAIN = /^commit(?: \((?:amend|initial)\))?: /;

@@ -2,7 +2,7 @@ import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {agentdir, git, put, until} from '../cli/run.ts';
-import {approvalKills, threes, tryEach} from './approval-kills.ts';
+import {approvalKills, tryEach} from './approval-kills.ts';
 import {decideFor, expectOnce, isOver, questionFor} from './approval-scenes.ts';
 import {askedBy, itemsOf} from './deciding.ts';
 import {serve, spawnDaemon} from './serve.ts';
@@ -55,6 +55,5 @@ describe('killed between a decision and the result', () => {
     },
   );
 
-  // The others are in approvals-crash-2.test.ts, so that they run side by side.
-  tryEach(threes.slice(0, 6), kills);
+  tryEach(kills);
 });

@@ -1,4 +1,0 @@
-import {killedAtRandom} from './kill-at-random.ts';
-
-// With crash-random-1.test.ts, 40 kills in all; simulation tries thousands; two files, so that they run side by side.
-killedAtRandom(20261112, 10);
