@@ -84,7 +84,12 @@ function checkMessage(
   const at = ['messages', index, 'tool_call_id'];
   const isAnswered = stateOf(id);
   if (isAnswered)
-    report('DUPLICATE_RESULT', at, `expected one result for the call "${id}", found a second`, 'remove one of the two');
+    report(
+      'DUPLICATE_RESULT',
+      at,
+      `expected one result for the call "${id}", found a second; the model is sent it as a later message`,
+      'leave it, or remove one of the two',
+    );
   else if (isAnswered === undefined && !segmented)
     report(
       'STRAY_RESULT',

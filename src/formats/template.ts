@@ -33,7 +33,9 @@ const optionalKeys = {
   metadata: z.looseObject({}).nullable().optional(),
 };
 
-const capabilities = z.array(z.string().min(1)).min(1).describe('All tools the agent is offered and may run.');
+const capabilities = z
+  .array(z.string().min(1))
+  .describe('All tools the agent is offered and may run; [] is an agent without tools.');
 
 export const templateSchema = z
   .looseObject({

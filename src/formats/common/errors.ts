@@ -31,7 +31,7 @@ export const codes = {
   UNKNOWN_TOOL: 'warning',
   // sessions
   STRAY_RESULT: 'error',
-  DUPLICATE_RESULT: 'error',
+  DUPLICATE_RESULT: 'warning',
   DUPLICATE_CALL: 'error',
   BAD_ARGUMENTS: 'warning',
   // tasks

@@ -168,7 +168,11 @@ function addTaken(
 
 /** The daemon's message is the person's with missing keys filled in. */
 function isTaken(own: MessagePart, part: MessagePart): boolean {
-  return own.value().content === part.value().content && messageIdentity(part) === undefined && onlyFilledIn(own, part);
+  return (
+    isDeepStrictEqual(own.value().content, part.value().content) &&
+    messageIdentity(part) === undefined &&
+    onlyFilledIn(own, part)
+  );
 }
 
 /** Whether a call of the message was started, or got its result. */

@@ -125,10 +125,16 @@ export function parseItem(text: string): Item | undefined {
   if (source.problems.length > 0 || source.linked || !Array.isArray(source.value) || source.value.length !== 1)
     return undefined;
   const plain = source.plain === true;
-  const quick = quickMessage(source.value[0]);
-  if (quick) return {text, value: quick, plain};
-  const {value, problems} = validateValue(messageSchema, source.value[0], () => ({line: 1, column: 1}), EMPTY_HINT);
-  return value && problems.length === 0 ? {text, value, plain} : undefined;
+  const value = messageOf(source.value[0]);
+  return value && {text, value, plain};
+}
+
+/** The message that a YAML value means; undefined if it is invalid. */
+export function messageOf(item: unknown): Message | undefined {
+  const quick = quickMessage(item);
+  if (quick) return quick;
+  const {value, problems} = validateValue(messageSchema, item, () => ({line: 1, column: 1}), EMPTY_HINT);
+  return problems.length === 0 ? value : undefined;
 }
 
 /** Larger sessions are parsed whole and refused as too large: older messages belong into segments. */
