@@ -140,16 +140,21 @@ const words: Record<string, string> = {
 };
 
 function wrongType(expected: string, found: unknown, name: string, place: Place): Problem {
-  const simple = ['number', 'boolean'].includes(typeof found);
-  const hint =
-    expected === 'string' && simple
-      ? 'put quotes around the value'
-      : expected === 'array'
-        ? 'write a list: one "- item" a line'
-        : expected === 'string' && found === null
-          ? 'write the text after the colon, or remove the key'
-          : `write ${words[expected] ?? expected}`;
+  const hint = typeHint(expected, found);
   return problem('WRONG_TYPE', place, `${name}: expected ${words[expected] ?? expected}, got ${describe(found)}`, hint);
+}
+
+function typeHint(expected: string, found: unknown): string {
+  if (expected === 'string' && ['number', 'boolean'].includes(typeof found)) return 'put quotes around the value';
+  if (expected === 'string' && found === null) return 'write the text after the colon, or remove the key';
+  if (expected === 'array') return 'write a list: one "- item" a line';
+  if (['object', 'record'].includes(expected)) {
+    if (found === null) return 'indent its keys below it, or remove it';
+    const [, key, colon] =
+      typeof found === 'string' ? (/^([A-Za-z_][\w.-]*)(:?)(?![/\w.-]*$)/.exec(`${found} `) ?? []) : [];
+    if (key !== undefined) return colon ? `put a blank after "${key}:"` : `is the ":" after ${key} missing?`;
+  }
+  return `write ${words[expected] ?? expected}`;
 }
 
 function describe(value: unknown): string {
