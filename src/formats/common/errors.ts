@@ -23,6 +23,7 @@ export const codes = {
   BAD_CRON: 'error',
   BAD_PATTERN: 'error',
   LIKELY_TYPO: 'warning',
+  NO_EFFECT: 'warning',
   NAME_MISMATCH: 'error',
   // templates
   MISSING_SECTION: 'error',

@@ -53,7 +53,7 @@ function readPart(text: string): Record<string, unknown> {
   const {value, problems, linked} = readYaml(text);
   const message = Array.isArray(value) && value.length === 1 ? value[0] : undefined;
   if (problems.length > 0 || linked || !isMap(message)) throw new UserError('a message has errors');
-  throwOnErrors(validateValue(messageSchema, message, () => ({line: 1, column: 1}), '').problems);
+  throwOnErrors(validateValue(messageSchema, message, () => ({line: 1, column: 1}), '', 'nothing').problems);
   return message;
 }
 

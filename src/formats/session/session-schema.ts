@@ -33,7 +33,7 @@ const textOrJson = z.preprocess(jsonOf, z.string());
 /** The types of `textOrJson` in JSON Schema. */
 const textOrJsonTypes = ['string', 'object', 'array'] as const;
 
-const callSchema = z.looseObject({
+export const callSchema = z.looseObject({
   id: z.string().min(1).describe('The id the model gave the call; its result names it.'),
   type: z.literal('function').optional(),
   function: z.looseObject({
