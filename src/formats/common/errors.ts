@@ -35,6 +35,7 @@ export const codes = {
   DUPLICATE_RESULT: 'warning',
   DUPLICATE_CALL: 'error',
   BAD_ARGUMENTS: 'warning',
+  TEMPLATE_DIFFERS: 'warning',
   // tasks
   BAD_BOX: 'error',
   UNCLOSED_FENCE: 'error',

@@ -124,6 +124,10 @@ const headerShape = {
   agent_type: z.string().optional(),
   model: z.string().optional(),
   system_prompt: z.string().optional(),
+  keeps: z
+    .array(z.enum(['model', 'system_prompt']))
+    .optional()
+    .describe('Keys that the session has of its own, whatever the template has.'),
   created: time.optional(),
   updated: time.optional().describe('Written by the daemon; names the version an editor started from.'),
   status: z.enum(sessionStatuses).optional().describe('A person may set paused, completed, or active again.'),
