@@ -65,6 +65,7 @@ function digestOf(prompt: string): string {
   if (known !== undefined) return known;
   const digest = createHash('sha256').update(prompt.trimEnd()).digest('hex').slice(0, 12);
   if (digests.size >= MOST_DIGESTS) digests.clear();
-  digests.set(prompt, digest);
+  // A copy: the prompt may be a part of the text of a whole file.
+  digests.set(JSON.parse(JSON.stringify(prompt)) as string, digest);
   return digest;
 }

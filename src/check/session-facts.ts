@@ -78,7 +78,7 @@ export function sessionFacts(path: string, file: Session): SessionFacts {
       idAt: placeOf(['session_id']),
       agentAt: placeOf(['agent_id']),
       waits: waitsOf(file, placeOf),
-      copied: copiedFact(file.head, header),
+      copied: detachStrings(copiedFact(file.head, header)),
       ...(runsOnHost(file) && {host: true as const}),
       ...(header.ephemeral === true && {ephemeral: true as const}),
       ...spending(header, messages),
