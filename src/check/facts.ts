@@ -10,7 +10,7 @@ import type {SessionFact} from './session-facts.ts';
 import type {TaskFact} from './task-facts.ts';
 
 /** Raise this when the content or meaning of facts changes, or a check of a single file. Older cached facts are ignored. */
-export const FACTS_VERSION = 16;
+export const FACTS_VERSION = 19;
 
 export interface Counts {
   agents?: number;
@@ -55,6 +55,8 @@ export interface Facts {
   refers?: Reference[];
   /** In a template: description of the agent for others. */
   agent?: {type: string | null; description: string | null};
+  /** In a template without errors: what sessions copy from it. */
+  copySource?: string;
 }
 
 /** The facts of a file that cannot be read. A session still defines its name, because it is not gone. */

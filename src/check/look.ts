@@ -7,7 +7,7 @@ export interface Definition {
   line: number;
   /**
    * State of a task, decision of an approval page, or state of a request. For a session: `id` if its header has the id, not
-   * just its file name.
+   * just its file name. For an agent: what sessions copy from its template.
    */
   state: string | null;
   /** Ids of tasks that an open task depends on. */
@@ -34,10 +34,10 @@ const NONE: readonly string[] = [];
 
 /** The definitions in a file, by name; the first one of a duplicate name. */
 export function definitionsIn(path: string, facts: Facts): (readonly [name: string, definition: Definition])[] {
-  const {session, defines, tasks, approvals} = facts;
+  const {session, defines, tasks, approvals, copySource} = facts;
   const sessionName = session && !session.segment ? `session/${session.id}` : undefined;
   const defined = defines.map((name): readonly [string, Definition] => {
-    const state = name === sessionName ? 'id' : (facts.page?.decision ?? null);
+    const state = name === sessionName ? 'id' : (facts.page?.decision ?? copySource ?? null);
     return [name, {path, line: 1, state, waitsFor: NONE}];
   });
   if (!tasks && !approvals && defined.length < 2) return defined;

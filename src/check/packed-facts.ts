@@ -2,6 +2,7 @@ import type {Place} from '../formats/common/diagnostic.ts';
 import {stemOf} from '../formats/common/key.ts';
 import type {CausedBy} from '../formats/session/causes.ts';
 import type {DaySpent} from '../formats/session/spent.ts';
+import type {CopiedFact} from './copied.ts';
 import type {Facts} from './facts.ts';
 import type {SessionFact} from './session-facts.ts';
 
@@ -21,6 +22,7 @@ type PackedSession = [
   idColumn: number,
   agentLine: number,
   agentColumn: number,
+  copied: CopiedFact,
   causes: CausedBy | 0,
   ...spent: PackedSpent,
 ];
@@ -31,7 +33,7 @@ type PackedSpent = [] | [day: string, turns: number, inputTokens: number, output
 /** Without `causes`. */
 const FACTS_KEYS = 6;
 /** Without `spent`. */
-const SESSION_KEYS = 11;
+const SESSION_KEYS = 12;
 
 export function packFacts(path: string, facts: Facts): PackedFacts {
   const {session, counts} = facts;
@@ -46,6 +48,7 @@ export function packFacts(path: string, facts: Facts): PackedFacts {
         session.idAt.column,
         session.agentAt.line,
         session.agentAt.column,
+        session.copied,
         facts.causes ?? 0,
         ...packSpent(session.spent),
       ]
@@ -82,8 +85,20 @@ const places = new Map<number, Place>();
 
 export function unpackFacts(path: string, packed: PackedFacts): Facts {
   if (!Array.isArray(packed)) return packed;
-  const [messages, agent, status, created, updated, idLine, idColumn, agentLine, agentColumn, causes, ...spent] =
-    packed;
+  const [
+    messages,
+    agent,
+    status,
+    created,
+    updated,
+    idLine,
+    idColumn,
+    agentLine,
+    agentColumn,
+    copied,
+    causes,
+    ...spent
+  ] = packed;
   const id = stemOf(path);
   return {
     kind: 'session',
@@ -103,6 +118,7 @@ export function unpackFacts(path: string, packed: PackedFacts): Facts {
       idAt: placeAt(idLine, idColumn),
       agentAt: placeAt(agentLine, agentColumn),
       waits: NONE,
+      copied,
       ...unpackSpent(spent),
     },
     ...(causes !== 0 && {causes}),

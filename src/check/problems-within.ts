@@ -1,7 +1,9 @@
-import {nearest, type Place, type Problem, problem} from '../formats/common/diagnostic.ts';
+import {hasErrors, nearest, type Place, type Problem, problem} from '../formats/common/diagnostic.ts';
 import {stemOf} from '../formats/common/key.ts';
+import {filesNotYet} from '../formats/common/no-effect.ts';
 import {isId} from '../formats/common/values.ts';
 import {runPolicyTests} from '../policy/judge.ts';
+import {laterTools} from '../policy/tool/later-tools.ts';
 import {isExternalTool, toolNamed, tools} from '../policy/tools.ts';
 import type {FileOf, ParsedFile} from './parse-file.ts';
 import {historyProblems} from './session-history.ts';
@@ -12,7 +14,7 @@ export function problemsWithin(parsed: ParsedFile): Problem[] {
     case 'template':
       return [
         ...fileName(parsed.path),
-        ...parsed.file.capabilities.flatMap(({name, line, column}) => unknownTool(name, {line, column})),
+        ...parsed.file.capabilities.flatMap(({name, line, column}) => missingTool(name, {line, column})),
       ];
     case 'policy':
       return policyProblems(parsed.file);
@@ -20,6 +22,8 @@ export function problemsWithin(parsed: ParsedFile): Problem[] {
       return fileName(parsed.path).concat(historyProblems(parsed.path, parsed.file));
     case 'approval':
       return pageName(parsed);
+    case 'workflow':
+      return hasErrors(parsed.file.problems) ? [] : [withoutEffect(filesNotYet.workflow)];
     default:
       return [];
   }
@@ -33,15 +37,35 @@ function fileName(path: string): Problem[] {
   return [problem('BAD_ID', {line: 1, column: 1}, message, 'rename the file')];
 }
 
-function unknownTool(name: string, place: Place): Problem[] {
-  if (toolNamed(name) || isExternalTool(name)) return [];
-  const near = nearest(name, Object.keys(tools));
+const usable = Object.keys(tools).filter(name => !Object.hasOwn(laterTools, name));
+
+function withoutEffect(why: string): Problem {
+  const hint = 'leave it for a later version, or remove it';
+  return problem('NO_EFFECT', {line: 1, column: 1}, `the file has no effect: ${why}`, hint);
+}
+
+/** A tool that models are not offered. */
+function missingTool(name: string, place: Place): Problem[] {
+  const known = toolNamed(name);
+  if (known !== undefined && !Object.hasOwn(laterTools, known)) return [];
+  if (known !== undefined || isExternalTool(name))
+    return [
+      problem(
+        'NO_EFFECT',
+        place,
+        known === undefined
+          ? `"${name}" has no effect: this version does not connect to MCP servers`
+          : `"${name}" has no effect: this version cannot run ${known === name ? 'it' : known}, and models are not offered it`,
+        'leave it for a later version, or remove it',
+      ),
+    ];
+  const near = nearest(name, usable);
   return [
     problem(
       'UNKNOWN_TOOL',
       place,
       `unknown tool "${name}"; the agent is not offered it`,
-      near ? `did you mean "${near}"?` : `known tools: ${Object.keys(tools).join(', ')}`,
+      near ? `did you mean "${near}"?` : `known tools: ${usable.join(', ')}`,
     ),
   ];
 }
@@ -58,7 +82,7 @@ function policyProblems(file: FileOf<'policy'>['file']): Problem[] {
   );
   const unknown = Object.keys(file.policy.tools)
     .filter(name => !/[*?]/.test(name))
-    .flatMap(name => unknownTool(name, file.toolPlaces[name] ?? {line: 1, column: 1}));
+    .flatMap(name => missingTool(name, file.toolPlaces[name] ?? {line: 1, column: 1}));
   return [...failed, ...unknown];
 }
 

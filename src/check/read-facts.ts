@@ -4,6 +4,7 @@ import type {SpendLimits} from '../formats/session/spent.ts';
 import {type Settings, settingPlace} from '../formats/settings.ts';
 import type {TemplateValue} from '../formats/template.ts';
 import {itemFacts, pageFacts, stateFacts} from './approval-facts.ts';
+import {copySource} from './copied.ts';
 import {credentialProblems} from './credentials.ts';
 import {type Facts, type Reference, unreadFacts} from './facts.ts';
 import {type ParsedFile, parseFile} from './parse-file.ts';
@@ -52,6 +53,7 @@ function specific(parsed: ParsedFile): Partial<Facts> {
         defines: [`agent/${stemOf(path)}`],
         counts: {agents: 1},
         agent: {type: parsed.file.value?.type ?? null, description: parsed.file.value?.description ?? null},
+        ...(parsed.file.value && {copySource: copySource(parsed.file.value)}),
         ...limitFacts(ownLimits(parsed.file.value?.limits)),
       };
     case 'workflow':

@@ -4,6 +4,7 @@ import {type CausedBy, causedInSession} from '../formats/session/causes.ts';
 import type {Session} from '../formats/session/session.ts';
 import type {SessionHeader, SessionStatus} from '../formats/session/session-schema.ts';
 import {type DaySpent, spentIn, type Work, workIn} from '../formats/session/spent.ts';
+import {type CopiedFact, copiedFact} from './copied.ts';
 import {type Need, shortTitle} from './need.ts';
 import {approvalPlaces, placesIn} from './session-places.ts';
 
@@ -28,6 +29,7 @@ export interface SessionFact {
   idAt: Place;
   agentAt: Place;
   waits: Wait[];
+  copied: CopiedFact;
   /** A call was started outside the sandbox and has no result. */
   host?: true;
   /** Usage on the latest day. */
@@ -76,6 +78,7 @@ export function sessionFacts(path: string, file: Session): SessionFacts {
       idAt: placeOf(['session_id']),
       agentAt: placeOf(['agent_id']),
       waits: waitsOf(file, placeOf),
+      copied: detachStrings(copiedFact(file.head, header)),
       ...(runsOnHost(file) && {host: true as const}),
       ...(header.ephemeral === true && {ephemeral: true as const}),
       ...spending(header, messages),

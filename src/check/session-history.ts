@@ -1,8 +1,10 @@
 import {type Problem, problem} from '../formats/common/diagnostic.ts';
 import {isSegment, stemOf} from '../formats/common/key.ts';
+import {notYet} from '../formats/common/no-effect.ts';
 import type {Session} from '../formats/session/session.ts';
-import type {Message} from '../formats/session/session-schema.ts';
+import {callSchema, headerSchema, type Message, messageSchema} from '../formats/session/session-schema.ts';
 import {SettledPrefix} from '../formats/session/settled-prefix.ts';
+import {keyProblems, type PlaceFinder} from '../formats/yaml/validate.ts';
 import {placesIn, type SessionPath} from './session-places.ts';
 
 const MAX_PROBLEMS = 100;
@@ -27,8 +29,40 @@ export function historyProblems(path: string, session: Session): Problem[] {
       `write "session_id: ${stem}", or rename the file to ${id}.session.yaml`,
     );
   checkHistory(messages, (header.segments?.length ?? 0) > 0, report);
-  return problems;
+  const told = new Set<string>();
+  const at: PlaceFinder = (place, what) => {
+    placeOf ??= placesIn(session);
+    return placeOf(place, what);
+  };
+  problems.push(...keyProblems(headerSchema, header, notYet.session, at, [], told));
+  for (const i of messagesWithOtherKeys(messages))
+    problems.push(...keyProblems(messageSchema, messages[i], notYet.session, at, ['messages', i], told));
+  return problems.slice(0, MAX_PROBLEMS);
 }
+
+const messageKeys: ReadonlySet<string> = new Set(Object.keys(messageSchema.shape));
+
+/** Indexes of messages with unknown keys, or with calls that have some. */
+const otherKeys = new SettledPrefix<number[]>(
+  () => [],
+  (found, message, index) => {
+    if (hasOtherKeys(message)) found.push(index);
+  },
+);
+
+function messagesWithOtherKeys(messages: Session['messages']): number[] {
+  const {state, count} = otherKeys.of(messages);
+  const found = [...state];
+  for (let i = count; i < messages.length; i++) if (hasOtherKeys(messages[i] as Message)) found.push(i);
+  return found;
+}
+
+function hasOtherKeys(message: Message): boolean {
+  for (const key in message) if (!messageKeys.has(key)) return true;
+  return message.tool_calls?.some(call => Object.keys(call).some(key => !callKeys.has(key))) ?? false;
+}
+
+const callKeys: ReadonlySet<string> = new Set(Object.keys(callSchema.shape));
 
 type Report = (code: Problem['code'], at: SessionPath, message: string, hint: string) => void;
 
@@ -84,7 +118,12 @@ function checkMessage(
   const at = ['messages', index, 'tool_call_id'];
   const isAnswered = stateOf(id);
   if (isAnswered)
-    report('DUPLICATE_RESULT', at, `expected one result for the call "${id}", found a second`, 'remove one of the two');
+    report(
+      'DUPLICATE_RESULT',
+      at,
+      `expected one result for the call "${id}", found a second; the model is sent it as a later message`,
+      'leave it, or remove one of the two',
+    );
   else if (isAnswered === undefined && !segmented)
     report(
       'STRAY_RESULT',

@@ -9,40 +9,40 @@ export type SessionPath = readonly (string | number)[];
  * Finds the line and column of values in a session. For a message only that message is parsed, for a header key the
  * header is searched; the whole text is parsed only if that is not enough.
  */
-export function placesIn(session: Session): (path: SessionPath) => Place {
+export function placesIn(session: Session): (path: SessionPath, what?: 'value' | 'key') => Place {
   let whole: {source: YamlSource; starts: number[]} | undefined;
   let itemLines: number[] | undefined;
   let lastItem: {index: number; source: YamlSource; starts: number[]} | undefined;
 
-  const inWhole = (path: SessionPath): Place => {
+  const inWhole = (path: SessionPath, what: 'value' | 'key'): Place => {
     if (!whole) {
       const source = readYaml(sessionText(session));
       whole = {source, starts: lineStarts(source.text)};
     }
-    return placeOfValue(whole.source, path, whole.starts);
+    return placeOfValue(whole.source, path, whole.starts, what);
   };
   const inHead = (key: string): Place | undefined => {
     const offset = offsetInHead(session, key);
     return offset === undefined ? undefined : placeNear(session.head, offset);
   };
-  const inItem = (index: number, path: SessionPath): Place | undefined => {
+  const inItem = (index: number, path: SessionPath, what: 'value' | 'key'): Place | undefined => {
     const text = session.items?.[index]?.text;
     if (text === undefined) return undefined;
     itemLines ??= linesBefore(session);
     if (lastItem?.index !== index) lastItem = {index, source: readYaml(text), starts: lineStarts(text)};
-    const {line, column} = placeOfValue(lastItem.source, [0, ...path], lastItem.starts);
+    const {line, column} = placeOfValue(lastItem.source, [0, ...path], lastItem.starts, what);
     return {line: (itemLines[index] ?? 0) + line, column};
   };
 
-  return path => {
+  return (path, what = 'value') => {
     const [first, second, ...rest] = path;
     const found =
-      typeof first === 'string' && path.length === 1
+      typeof first === 'string' && path.length === 1 && what === 'value'
         ? inHead(first)
         : first === 'messages' && typeof second === 'number'
-          ? inItem(second, rest)
+          ? inItem(second, rest, what)
           : undefined;
-    return found ?? inWhole(path);
+    return found ?? inWhole(path, what);
   };
 }
 

@@ -1,10 +1,11 @@
-import {type Problem, problem} from '../formats/common/diagnostic.ts';
+import {inFile, type Problem, problem} from '../formats/common/diagnostic.ts';
 import {stemOf} from '../formats/common/key.ts';
+import {copiedProblems} from './copied.ts';
 import {type Definition, indexIn, type Look} from './look.ts';
 import {agentHint, isAgent, namesSeen} from './names.ts';
 import type {SessionFact} from './session-facts.ts';
 
-/** Report duplicate ids and missing templates. A missing approval is no problem: the call asks again. */
+/** Report duplicate ids, missing templates, and what differs from the template. A missing approval is no problem: the call asks again. */
 export function checkSession(path: string, session: SessionFact, look: Look): Problem[] {
   return session.segment ? [] : [...duplicateId(path, session, look), ...template(path, session, look)];
 }
@@ -29,9 +30,12 @@ function precedingSession(definitions: readonly Definition[], path: string): Def
   return undefined;
 }
 
-function template(path: string, {agent, agentAt, status}: SessionFact, look: Look): Problem[] {
+function template(path: string, {agent, agentAt, status, copied}: SessionFact, look: Look): Problem[] {
+  if (status === 'completed') return [];
+  const [defined] = look.named(`agent/${agent}`);
+  if (defined?.state) return inFile(path, copiedProblems(copied, defined.path, defined.state));
   const names = namesSeen(look);
-  if (status === 'completed' || isAgent(agent, names)) return [];
+  if (isAgent(agent, names)) return [];
   const message = `expected a template for "${agent}", found none`;
   return [problem('MISSING_TEMPLATE', agentAt, message, agentHint(agent, names), path)];
 }

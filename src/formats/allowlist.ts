@@ -98,11 +98,13 @@ export function parseAllowlist(text: string): AllowlistFile {
 }
 
 function readList(source: YamlSource, at: PlaceFinder): ReadPolicy {
-  const {value, problems} = validate(listSchema, source, EMPTY_HINT);
-  if (!value) return {policy: emptyPolicy, problems};
+  const {value, problems: checked} = validate(listSchema, source, EMPTY_HINT);
+  if (!value) return {policy: emptyPolicy, problems: checked};
   const flat = Object.entries(value).find(
     ([, item]) => typeof item === 'boolean' || (item !== null && typeof item === 'object' && 'approve' in item),
   );
+  // Of two forms, the keys of one are unknown to the other.
+  const problems = flat ? checked.filter(({code}) => code !== 'NO_EFFECT') : checked;
   if (flat)
     problems.push(
       problem(

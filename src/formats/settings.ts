@@ -1,6 +1,7 @@
 import {Cron} from 'croner';
 import {z} from 'zod';
 import {type Problem, refuseErrors} from './common/diagnostic.ts';
+import {notYet} from './common/no-effect.ts';
 import {mailSchema, slackSchema, webhooksSchema} from './connector-settings.ts';
 import {refuse, validate} from './yaml/validate.ts';
 import {duration, id} from './yaml/value-schemas.ts';
@@ -241,7 +242,7 @@ export function parseSettings(text: string): SettingsFile {
   const source = readQuickly(text);
   if (source.problems.length === 0 && (source.value === null || source.value === undefined))
     return {text, value: {}, problems: [], source};
-  return {text, ...validate(settingsSchema, source, 'write "format: 1"'), source};
+  return {text, ...validate(settingsSchema, source, 'write "format: 1"', notYet.settings), source};
 }
 
 export function settingPlace(file: SettingsFile, path: Path): {line: number; column: number} {

@@ -1,9 +1,10 @@
 import type {ListItem} from 'mdast';
-import {type Place, type Problem, problem} from './common/diagnostic.ts';
+import {hasErrors, nearest, type Place, type Problem, problem} from './common/diagnostic.ts';
 import {lineEnd, lineStarts, placeAt, splice} from './common/lines.ts';
 import {type Outline, plainText, readBlocks, readOutline, type Section} from './common/markdown.ts';
+import {notYet} from './common/no-effect.ts';
 import {type Capability, frontMatterSchema, type TemplateFile, type TemplateValue} from './template.ts';
-import {validateValue} from './yaml/validate.ts';
+import {type PlaceFinder, validateValue} from './yaml/validate.ts';
 import {editYaml} from './yaml/yaml-edit.ts';
 import {readQuickly} from './yaml/yaml-quick.ts';
 import {placeOfValue} from './yaml/yaml-source.ts';
@@ -72,6 +73,7 @@ function parseSections(text: string, stem: string, outline: Outline): TemplateFi
       );
     }
   }
+  for (const section of before) if (section.depth === 2) problems.push(...sectionProblem(section));
   const list = tools ? readTools(text, tools) : [];
   if (tools && list.length === 0) {
     problems.push(
@@ -91,7 +93,26 @@ function parseSections(text: string, stem: string, outline: Outline): TemplateFi
     system_prompt: prompt ? bodyOf(text, prompt, true) : '',
     capabilities: list.map(tool => tool.name),
   };
-  return {text, form: 'sections', value: problems.length > 0 ? undefined : value, capabilities: list, problems};
+  return {text, form: 'sections', value: hasErrors(problems) ? undefined : value, capabilities: list, problems};
+}
+
+const sectionTitles = [...Object.values(wanted).map(({title}) => title), 'Model', 'Type'];
+
+/** A section above the prompt that has no meaning. */
+function sectionProblem({title, line}: Section): Problem[] {
+  const isKnown = sectionTitles.some(known => known.toLowerCase() === title.toLowerCase());
+  if (isKnown) return [];
+  const near = nearest(title, sectionTitles);
+  return [
+    problem(
+      near === undefined ? 'NO_EFFECT' : 'LIKELY_TYPO',
+      {line, column: 1},
+      `unknown section "## ${title}" has no effect`,
+      near === undefined
+        ? 'move it below "## System Prompt" to make it part of the prompt'
+        : `did you mean "## ${near}"?`,
+    ),
+  ];
 }
 
 function parseFrontMatter(text: string, stem: string, outline: Outline): TemplateFile {
@@ -99,11 +120,17 @@ function parseFrontMatter(text: string, stem: string, outline: Outline): Templat
   const source = readQuickly(text.slice(front.start, front.end));
   const first = placeAt(lineStarts(text.slice(0, front.start)), front.start).line - 1;
   const shift = (place: Place): Place => ({line: place.line + first, column: place.column});
-  const at = (path: readonly (string | number)[]) => shift(placeOfValue(source, path));
+  const at: PlaceFinder = (path, what) => shift(placeOfValue(source, path, undefined, what));
   const checked =
     source.problems.length > 0
       ? {value: undefined, problems: source.problems.map(p => ({...p, line: p.line + first}))}
-      : validateValue(frontMatterSchema, source.value, at, 'write name, description and tools between the --- lines');
+      : validateValue(
+          frontMatterSchema,
+          source.value,
+          at,
+          'write name, description and tools between the --- lines',
+          notYet.template,
+        );
   const problems = checked.problems;
   const body = text.slice(front.bodyStart).trim().replaceAll('\r\n', '\n');
   if (body === '') {

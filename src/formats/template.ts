@@ -1,6 +1,7 @@
 import {z} from 'zod';
 import {workspaceSchema} from './clone-address.ts';
 import {type Problem, problem} from './common/diagnostic.ts';
+import {notYet} from './common/no-effect.ts';
 import {validate} from './yaml/validate.ts';
 import {id} from './yaml/value-schemas.ts';
 import {readQuickly} from './yaml/yaml-quick.ts';
@@ -33,7 +34,9 @@ const optionalKeys = {
   metadata: z.looseObject({}).nullable().optional(),
 };
 
-const capabilities = z.array(z.string().min(1)).min(1).describe('All tools the agent is offered and may run.');
+const capabilities = z
+  .array(z.string().min(1))
+  .describe('All tools the agent is offered and may run; [] is an agent without tools.');
 
 export const templateSchema = z
   .looseObject({
@@ -75,7 +78,7 @@ const EMPTY_HINT = 'write at least id, type, system_prompt and capabilities';
 /** `stem`: file name without its ending, which the id must equal. Must not throw. */
 export function parseTemplate(text: string, stem: string): TemplateFile {
   const source = readQuickly(text);
-  const {value, problems} = validate(templateSchema, source, EMPTY_HINT);
+  const {value, problems} = validate(templateSchema, source, EMPTY_HINT, notYet.template);
   const named = (source.value as {id?: unknown} | null | undefined)?.id;
   if (typeof named === 'string' && named !== stem) {
     problems.push(

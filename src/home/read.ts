@@ -1,7 +1,7 @@
 import {isAscii, isUtf8} from 'node:buffer';
 import {constants} from 'node:fs';
 import {type Problem, problem} from '../formats/common/diagnostic.ts';
-import {folders, kindOf} from '../formats/common/key.ts';
+import {expectedNames, folders, kindOf} from '../formats/common/key.ts';
 import type {DirectoryEntry, Disk, FileStat, OpenFile} from './disk/disk.ts';
 
 /** The bytes of a file, the stat of the same open file, and whether the path is a symbolic link. */
@@ -53,7 +53,18 @@ function collect(disk: Disk, folder: string, listing: {paths: string[]; problems
     else if (entry.isDirectory()) {
       if (!entry.name.startsWith('.')) collect(disk, path, listing);
     } else if (kindOf(path) && (entry.isFile() || isFile(disk, path))) listing.paths.push(path);
+    else listing.problems.push(...misplaced(path));
   }
+}
+
+/** The warning about a file that is in a folder of ours but is not read, because of its name. */
+export function misplaced(path: string): Problem[] {
+  const names = expectedNames(path);
+  if (names.length === 0) return [];
+  const endings = names.map(name => name.slice(name.indexOf('.'))).join(' or ');
+  const message = `the file is not read: expected a name that ends in ${endings}`;
+  const like = names.find(name => name.endsWith(path.slice(path.lastIndexOf('.')))) ?? names[0];
+  return [problem('NO_EFFECT', {line: 1, column: 1}, message, `rename it to ${like}, or move it elsewhere`, path)];
 }
 
 export function unreadableFolder(folder: string, code: string): Problem {

@@ -1,7 +1,7 @@
 import type {Problem} from '../formats/common/diagnostic.ts';
 import {folders, kindOf} from '../formats/common/key.ts';
 import type {DirectoryEntry, Disk, FileStat} from '../home/disk/disk.ts';
-import {isMisnamed, misnamed, unreadableFolder} from '../home/read.ts';
+import {isMisnamed, misnamed, misplaced, unreadableFolder} from '../home/read.ts';
 import {statSignature} from './file-state.ts';
 
 /** How long the scan may block the event loop. */
@@ -48,7 +48,10 @@ export async function scan(target: ScanTarget, patient: boolean): Promise<void> 
   };
   const visit = (path: string, entry?: DirectoryEntry): void => {
     const known = signatureOf(path);
-    if (known === undefined && !kindOf(path)) return;
+    if (known === undefined && !kindOf(path)) {
+      for (const found of misplaced(path)) onUnreadable(found);
+      return;
+    }
     if (known === undefined && entry?.isFile()) {
       // No stat is needed: the look reads the file anyway.
       found.add(path);

@@ -38,7 +38,7 @@ describe('facts in the cache', () => {
   it('are short where a session has nothing unusual, and whole where it has', () => {
     const session = (more: string) => `session_id: s\nagent_id: a\n${more}messages:\n  - role: user\n    content: x\n`;
     const packed = (more: string) => throughCache('sessions/x/s.session.yaml', session(more)).packed;
-    expect(packed('')).toEqual([1, 'a', null, null, null, 1, 13, 2, 11, 0]);
+    expect(packed('')).toEqual([1, 'a', null, null, null, 1, 13, 2, 11, ['', '', 0, 0], 0]);
     for (const more of [
       'shared: true\n',
       'status: error\n',
@@ -64,7 +64,7 @@ messages:
     content: y
 `,
     );
-    expect(packed).toEqual([2, 'a', null, null, null, 1, 13, 2, 11, 0, '2025-10-04', 1, 10, 2, 0.25]);
+    expect(packed).toEqual([2, 'a', null, null, null, 1, 13, 2, 11, ['', '', 0, 0], 0, '2025-10-04', 1, 10, 2, 0.25]);
     expect(unpacked).toEqual(facts);
   });
 

@@ -134,8 +134,18 @@ describe('slack_send', () => {
     const words = expect.stringContaining('set SLACK_BOT_TOKEN');
     expect(await none.run('slack_send', {channel: 'C1', text: 'x'})).toMatchObject({code: 'FAILED', error: words});
     await expect(asking(none.context, 'slack_send', {channel: 'C1', text: 'x'})).rejects.toThrow(/set SLACK_BOT_TOKEN/);
-    expect([...notSetUp({}, {})].sort()).toEqual(['email_send', 'slack_read', 'slack_send']);
-    expect([...notSetUp({}, {SLACK_BOT_TOKEN: 'x'})]).toEqual(['email_send']);
+    const {home} = none.context;
+    expect([...notSetUp(home, {}, {})].sort()).toEqual(['email_send', 'slack_read', 'slack_send']);
+    expect([...notSetUp(home, {}, {SLACK_BOT_TOKEN: 'x'})]).toEqual(['email_send']);
+  });
+
+  it('slack_read is offered and works without a token if the inbox has a file from Slack', async () => {
+    const none = connected({env: {}});
+    const inbox = join(none.context.home, 'inbox');
+    mkdirSync(inbox, {recursive: true});
+    appendFileSync(join(inbox, 'slack-ops.jsonl'), '{"from":"@sarah","text":"Is Redis up?","ts":"1"}\n');
+    expect(notSetUp(none.context.home, {}, {}).has('slack_read')).toBe(false);
+    expect(await none.run('slack_read', {})).toMatchObject({success: true, messages: [{text: 'Is Redis up?'}]});
   });
 
   it('says that it is sent though the record cannot be written; a wrong token leaves no trace of it', async () => {

@@ -50,9 +50,12 @@ describe('what a model is sent', () => {
   });
 
   it('has a result for each call, and no other', () => {
-    expect(
-      told([result('x', '0'), calls('a', 'b'), result('b', '2'), result('b', '3'), result('y', '4'), user('go on')]),
-    ).toEqual(['assistant: a b', lost, 'b=2', 'user: go on']);
+    expect(told([result('x', '0'), calls('a', 'b'), result('b', '2'), result('y', '4'), user('go on')])).toEqual([
+      'assistant: a b',
+      lost,
+      'b=2',
+      'user: go on',
+    ]);
   });
 
   it('has each id once, and gives a result to the call it came after', () => {

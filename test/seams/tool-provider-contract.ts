@@ -13,7 +13,7 @@ export interface ToolSample {
 
 /** What the daemon relies on, whoever provides the tools. */
 export function toolProviderContract(name: string, make: () => ToolProvider, {tool, args, wrong}: ToolSample): void {
-  const agent = {capabilities: [tool], settings: {}, env: {}};
+  const agent = {capabilities: [tool], home: '/nowhere', settings: {}, env: {}};
   const call = (changes: Partial<WantedCall> = {}): WantedCall => ({
     ...{name: tool, arguments: JSON.stringify(args), capabilities: [tool], policy: allowAll},
     ...changes,

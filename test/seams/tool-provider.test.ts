@@ -65,7 +65,7 @@ describe('all providers as one', () => {
   const capabilities = ['list_directory', TOOL];
 
   it('offers the tools of each', async () => {
-    const offers = await tools.list({capabilities, settings: {}, env: {}});
+    const offers = await tools.list({capabilities, home: '/nowhere', settings: {}, env: {}});
     expect(offers.map(({name}) => name)).toEqual(capabilities);
   });
 

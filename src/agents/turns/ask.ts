@@ -194,6 +194,7 @@ async function askOnce(
     const redacted = reports.redact.stream();
     const tools = await effects.tools.list({
       capabilities: template.capabilities,
+      home: files.home,
       settings,
       env: effects.world.environment,
     });

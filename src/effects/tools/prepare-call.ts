@@ -26,7 +26,7 @@ import {markUntrusted} from './untrusted-output.ts';
 export const builtInTools: ToolProvider = {
   name: 'built-in',
   has: tool => toolNamed(tool) !== undefined,
-  list: ({capabilities, settings, env}) => offers(capabilities, notSetUp(settings, env)),
+  list: ({capabilities, home, settings, env}) => offers(capabilities, notSetUp(home, settings, env)),
   prepare: (call, context) => prepareCall(call, call.capabilities, call.policy, context),
 };
 

@@ -9,6 +9,8 @@ import type {Outside, ReadyCall, ToolContext, ToolResult} from '../tool/tool.ts'
 export interface AgentTools {
   /** As named in the template. */
   capabilities: readonly string[];
+  /** Absolute path. */
+  home: string;
   settings: Settings;
   env: Outside['env'];
 }
@@ -67,7 +69,7 @@ export class Tools implements ToolProvider {
     if (provider) return provider.prepare(call, context);
     const {capabilities} = call;
     const {settings, env} = context.outside;
-    const offered = await this.list({capabilities, settings, env});
+    const offered = await this.list({capabilities, home: context.home, settings, env});
     return {refused: noSuchTool(call.name, `there is no tool ${JSON.stringify(call.name.slice(0, 80))}`, offered)};
   }
 }

@@ -44,7 +44,7 @@ function wrongChannel(channel: string | undefined): ToolFailure | undefined {
 }
 
 function fromInbox({thread, limit = USUAL}: Arguments<'slack_read'>, {home, outside}: ToolContext): ToolResult {
-  const all = slackFiles(outside.settings)
+  const all = slackFiles(home, outside.settings)
     .flatMap(file => tailOf(join(home, 'inbox', file)))
     .filter(message => thread === undefined || message.thread === thread)
     .sort((a, b) => (String(a.ts) < String(b.ts) ? -1 : 1));

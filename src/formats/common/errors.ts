@@ -23,6 +23,7 @@ export const codes = {
   BAD_CRON: 'error',
   BAD_PATTERN: 'error',
   LIKELY_TYPO: 'warning',
+  NO_EFFECT: 'warning',
   NAME_MISMATCH: 'error',
   // templates
   MISSING_SECTION: 'error',
@@ -31,9 +32,10 @@ export const codes = {
   UNKNOWN_TOOL: 'warning',
   // sessions
   STRAY_RESULT: 'error',
-  DUPLICATE_RESULT: 'error',
+  DUPLICATE_RESULT: 'warning',
   DUPLICATE_CALL: 'error',
   BAD_ARGUMENTS: 'warning',
+  TEMPLATE_DIFFERS: 'warning',
   // tasks
   BAD_BOX: 'error',
   UNCLOSED_FENCE: 'error',

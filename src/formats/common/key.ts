@@ -72,6 +72,21 @@ export function kindOf(path: string): Kind | undefined {
   return !isJournalled(kind) && path.includes('/', folder.length) ? undefined : kind;
 }
 
+/**
+ * The names that a file would need to be read, if it lies in a folder of ours and looks as if it were to be: for
+ * `templates/x.md` these are `templates/x.agent.yaml` and `templates/x.agent.md`.
+ */
+export function expectedNames(path: string): string[] {
+  const name = nameOf(path);
+  const [, stem] = /^([^.~#][^.]*)(?:\.[\w-]+)*?\.(?:md|ya?ml|jsonl?|txt)$/i.exec(name) ?? [];
+  if (stem === undefined || isLeftover(name) || /^(?:README|AGENTS|CLAUDE)\.md$/i.test(name) || kindOf(path)) return [];
+  return endings
+    .filter(({kind, folder, ending}) => named.has(kind) && path === folder + name && ending !== '')
+    .map(({folder, ending}) => folder + stem + ending);
+}
+
+const named: ReadonlySet<Kind> = new Set<Kind>(['template', 'session', 'tasks', 'inbox', 'playbook', 'workflow']);
+
 function layoutOf(path: string): (typeof endings)[number] | undefined {
   for (const layout of endings) {
     const {kind, folder, ending} = layout;

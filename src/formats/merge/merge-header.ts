@@ -15,7 +15,7 @@ function headerOf(head: string, foot: string): Record<string, unknown> {
   const value = source.value;
   if (source.problems.length > 0 || source.linked || !isMap(value)) throw new UserError('the header has errors');
   const {messages: _, ...header} = value;
-  throwOnErrors(validateValue(headerSchema, header, () => ({line: 1, column: 1}), '').problems);
+  throwOnErrors(validateValue(headerSchema, header, () => ({line: 1, column: 1}), '', 'nothing').problems);
   return header;
 }
 

@@ -53,7 +53,7 @@ function readPart(text: string): Record<string, unknown> {
   const {value, problems, linked} = readYaml(text);
   const message = Array.isArray(value) && value.length === 1 ? value[0] : undefined;
   if (problems.length > 0 || linked || !isMap(message)) throw new UserError('a message has errors');
-  throwOnErrors(validateValue(messageSchema, message, () => ({line: 1, column: 1}), '').problems);
+  throwOnErrors(validateValue(messageSchema, message, () => ({line: 1, column: 1}), '', 'nothing').problems);
   return message;
 }
 
@@ -168,7 +168,11 @@ function addTaken(
 
 /** The daemon's message is the person's with missing keys filled in. */
 function isTaken(own: MessagePart, part: MessagePart): boolean {
-  return own.value().content === part.value().content && messageIdentity(part) === undefined && onlyFilledIn(own, part);
+  return (
+    isDeepStrictEqual(own.value().content, part.value().content) &&
+    messageIdentity(part) === undefined &&
+    onlyFilledIn(own, part)
+  );
 }
 
 /** Whether a call of the message was started, or got its result. */

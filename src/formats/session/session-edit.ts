@@ -9,7 +9,7 @@ import {plainItemText} from '../yaml/yaml-plain-text.ts';
 import type {Path} from '../yaml/yaml-source.ts';
 import {readYaml} from '../yaml/yaml-source.ts';
 import {indentLines, yamlText} from '../yaml/yaml-text.ts';
-import {type Item, parseHeader, parseItem, parseSession, type Session, sessionText} from './session.ts';
+import {type Item, parseHeader, parseItem, parseMessage, parseSession, type Session, sessionText} from './session.ts';
 import type {Message, SessionHeader} from './session-schema.ts';
 
 /** Append a message. The cost depends only on what is added. */
@@ -61,7 +61,7 @@ function insertAfter(session: Session, items: readonly Item[], index: number, be
       continue;
     const item = parseItem(added);
     const previous = ended === before.text ? before : parseItem(ended);
-    if (!item || !previous || !isDeepStrictEqual(read.value[0], previous.value)) continue;
+    if (!item || !previous || !isDeepStrictEqual(parseMessage(read.value[0]), previous.value)) continue;
     return splitAt(session, items, index, [previous, item]);
   }
   return whole(session, {append: ['messages'], item: message, before: index});

@@ -1,5 +1,5 @@
 import {isId, isTime} from '../common/values.ts';
-import {type Call, type Message, roles, type SessionHeader} from './session-schema.ts';
+import {type Call, jsonOf, type Message, roles, type SessionHeader} from './session-schema.ts';
 import {sessionStatuses} from './session-status.ts';
 
 /**
@@ -24,6 +24,7 @@ export function quickHeader(value: unknown): SessionHeader | undefined {
 type Form = (value: unknown) => unknown;
 
 const text: Form = value => (typeof value === 'string' ? value : undefined);
+const textOrJson: Form = value => text(jsonOf(value));
 const some: Form = value => (typeof value === 'string' && value !== '' ? value : undefined);
 const flag: Form = value => (typeof value === 'boolean' ? value : undefined);
 const time: Form = value => (typeof value === 'string' && isTime(value) ? value : undefined);
@@ -48,7 +49,7 @@ type Shape = readonly (readonly [key: string, form: Form])[];
 
 const toolFunction: Shape = [
   ['name', some],
-  ['arguments', text],
+  ['arguments', textOrJson],
 ];
 const call: Shape = [
   ['id', some],
@@ -69,7 +70,7 @@ const message: Shape = [
   ['timestamp', time],
   ['role', one(roles)],
   ['from', text],
-  ['content', value => (value === null ? null : text(value))],
+  ['content', value => (value === null ? null : textOrJson(value))],
   ['model', text],
   ['usage', value => pick(value, usage)],
   ['cut', flag],

@@ -6,12 +6,42 @@ import {sessionStatuses} from './session-status.ts';
 export type {SessionStatus} from './session-status.ts';
 export const roles = ['user', 'assistant', 'tool_result', 'system'] as const;
 
-const callSchema = z.looseObject({
+/** Longer JSON is refused: aliases could make a small file expand to any size. */
+const MAX_JSON_LENGTH = 20_000_000;
+
+/**
+ * A map or a list as the JSON text it means; anything else unchanged. Other systems write contents and arguments as YAML.
+ *
+ *     jsonOf({path: 'a.md'}) // '{"path":"a.md"}'
+ */
+export function jsonOf(value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value;
+  let length = 0;
+  try {
+    return JSON.stringify(value, (key, part: unknown) => {
+      length += key.length + (typeof part === 'string' ? part.length : 1);
+      if (length > MAX_JSON_LENGTH) throw new RangeError('too long');
+      return part;
+    });
+  } catch (error) {
+    if (error instanceof RangeError) return value;
+    throw error;
+  }
+}
+
+const textOrJson = z.preprocess(jsonOf, z.string());
+/** The types of `textOrJson` in JSON Schema. */
+const textOrJsonTypes = ['string', 'object', 'array'] as const;
+
+export const callSchema = z.looseObject({
   id: z.string().min(1).describe('The id the model gave the call; its result names it.'),
   type: z.literal('function').optional(),
   function: z.looseObject({
     name: z.string().min(1),
-    arguments: z.string().describe('JSON, as the model wrote it.'),
+    arguments: textOrJson.meta({
+      type: textOrJsonTypes,
+      description: 'JSON, as the model wrote it; keys and values mean the same.',
+    }),
   }),
   approval: id.optional().describe('The approval it waits for.'),
   started: time
@@ -40,7 +70,10 @@ export const messageSchema = z
     timestamp: time.optional(),
     role: z.enum(roles),
     from: z.string().optional().describe('Of a user message: human, @agent, inbox/FILE#LINE, task/ID or system.'),
-    content: z.string().nullable().optional(),
+    content: textOrJson
+      .meta({type: textOrJsonTypes, description: 'Text; keys and values are read as the JSON they mean.'})
+      .nullable()
+      .optional(),
     model: z.string().optional(),
     usage: usageSchema.optional(),
     cut: z.boolean().optional().describe('The server ended the answer at its length limit.'),
@@ -76,7 +109,7 @@ export const messageSchema = z
     allOf: [
       {
         if: {properties: {role: {enum: ['user', 'system']}}, required: ['role']},
-        then: {required: ['content'], properties: {content: {type: 'string'}}},
+        then: {required: ['content'], properties: {content: {type: textOrJsonTypes}}},
       },
       {
         if: {properties: {role: {const: 'tool_result'}}, required: ['role']},
@@ -91,6 +124,10 @@ const headerShape = {
   agent_type: z.string().optional(),
   model: z.string().optional(),
   system_prompt: z.string().optional(),
+  keeps: z
+    .array(z.enum(['model', 'system_prompt']))
+    .optional()
+    .describe('Keys that the session has of its own, whatever the template has.'),
   created: time.optional(),
   updated: time.optional().describe('Written by the daemon; names the version an editor started from.'),
   status: z.enum(sessionStatuses).optional().describe('A person may set paused, completed, or active again.'),

@@ -44,7 +44,7 @@ export function sessionText(session: Session): string {
 
 /** Reference for `parseCut`: parses the whole text at once. */
 export function parseWhole(text: string): Session {
-  const {value, problems} = validate(sessionSchema, readYaml(text), EMPTY_HINT);
+  const {value, problems} = validate(sessionSchema, readYaml(text), EMPTY_HINT, 'nothing');
   const {messages, ...header} = value ?? {messages: undefined};
   return {
     head: text,
@@ -88,7 +88,7 @@ export function parseHeader(head: string, foot: string, previous?: Session): Ses
   const {messages: _, ...rest} = source.value as Record<string, unknown>;
   const quick = quickHeader(rest);
   if (quick) return quick;
-  const {value, problems} = validateValue(headerSchema, rest, () => ({line: 1, column: 1}), EMPTY_HINT);
+  const {value, problems} = validateValue(headerSchema, rest, () => ({line: 1, column: 1}), EMPTY_HINT, 'nothing');
   return problems.length > 0 ? undefined : value;
 }
 
@@ -125,10 +125,16 @@ export function parseItem(text: string): Item | undefined {
   if (source.problems.length > 0 || source.linked || !Array.isArray(source.value) || source.value.length !== 1)
     return undefined;
   const plain = source.plain === true;
-  const quick = quickMessage(source.value[0]);
-  if (quick) return {text, value: quick, plain};
-  const {value, problems} = validateValue(messageSchema, source.value[0], () => ({line: 1, column: 1}), EMPTY_HINT);
-  return value && problems.length === 0 ? {text, value, plain} : undefined;
+  const value = parseMessage(source.value[0]);
+  return value && {text, value, plain};
+}
+
+/** The message that a YAML value means; undefined if it is invalid. */
+export function parseMessage(item: unknown): Message | undefined {
+  const quick = quickMessage(item);
+  if (quick) return quick;
+  const {value, problems} = validateValue(messageSchema, item, () => ({line: 1, column: 1}), EMPTY_HINT, 'nothing');
+  return problems.length === 0 ? value : undefined;
 }
 
 /** Larger sessions are parsed whole and refused as too large: older messages belong into segments. */

@@ -2,6 +2,7 @@ import {z} from 'zod';
 import {nearest, type Place, type Problem, problem} from '../common/diagnostic.ts';
 import type {Code} from '../common/errors.ts';
 import {lineStarts} from '../common/lines.ts';
+import {type KeysWithoutEffect, keyProblem} from '../common/no-effect.ts';
 import {type Path, placeOfValue, type YamlSource} from './yaml-source.ts';
 
 /** Names the diagnostic of a refinement: `z.string().refine(ok, refuse('BAD_ID', 'letters …', 'rename it'))`. */
@@ -16,11 +17,15 @@ export function refuse(
 /** More specific codes than BAD_VALUE, for well-known keys. */
 const codeOfKey: Record<string, Code> = {status: 'BAD_STATUS', role: 'BAD_ROLE'};
 
-/** Return the checked value, or undefined with problems. Likely typos in unknown keys are warnings. */
+/** What to say about keys that have no effect: `'nothing'`, or also of which known keys that is so. */
+export type KeyReport = 'nothing' | KeysWithoutEffect;
+
+/** Return the checked value, or undefined with problems. Keys without effect are warnings. */
 export function validate<S extends z.ZodType>(
   schema: S,
   source: YamlSource,
   empty: string,
+  keys: KeyReport = {},
 ): {value: z.output<S> | undefined; problems: Problem[]} {
   if (source.problems.length > 0) return {value: undefined, problems: source.problems};
   let starts: number[] | undefined;
@@ -28,7 +33,7 @@ export function validate<S extends z.ZodType>(
     starts ??= lineStarts(source.text);
     return placeOfValue(source, path, starts, what);
   };
-  return validateValue(schema, source.value, at, empty);
+  return validateValue(schema, source.value, at, empty, keys);
 }
 
 export type PlaceFinder = (path: Path, what?: 'value' | 'key') => Place;
@@ -39,6 +44,7 @@ export function validateValue<S extends z.ZodType>(
   value: unknown,
   at: PlaceFinder,
   empty: string,
+  keys: KeyReport = {},
 ): {value: z.output<S> | undefined; problems: Problem[]} {
   if (value === null || value === undefined || typeof value !== 'object' || Array.isArray(value)) {
     const found = value === null || value === undefined ? 'nothing' : describe(value);
@@ -49,10 +55,11 @@ export function validateValue<S extends z.ZodType>(
   }
   // Without jitless, zod compiles code for each schema at first use: a tenth of a command's start, without later gain.
   const result = schema.safeParse(value, {jitless: true});
-  const typos = findTypos(schema, value, [], at);
-  if (result.success) return {value: result.data, problems: typos};
+  const warnings = keys === 'nothing' ? [] : [...keyProblems(schema, value, keys, at)];
+  if (result.success) return {value: result.data, problems: warnings};
   const problems = result.error.issues.slice(0, 50).map(issue => issueProblem(issue, value, at));
-  return {value: undefined, problems: [...problems, ...typos]};
+  // A file with an error has no effect as a whole; a misspelt key may be the reason.
+  return {value: undefined, problems: [...problems, ...warnings.filter(({code}) => code === 'LIKELY_TYPO')]};
 }
 
 type Issue = z.core.$ZodIssue;
@@ -140,16 +147,21 @@ const words: Record<string, string> = {
 };
 
 function wrongType(expected: string, found: unknown, name: string, place: Place): Problem {
-  const simple = ['number', 'boolean'].includes(typeof found);
-  const hint =
-    expected === 'string' && simple
-      ? 'put quotes around the value'
-      : expected === 'array'
-        ? 'write a list: one "- item" a line'
-        : expected === 'string' && found === null
-          ? 'write the text after the colon, or remove the key'
-          : `write ${words[expected] ?? expected}`;
+  const hint = typeHint(expected, found);
   return problem('WRONG_TYPE', place, `${name}: expected ${words[expected] ?? expected}, got ${describe(found)}`, hint);
+}
+
+function typeHint(expected: string, found: unknown): string {
+  if (expected === 'string' && ['number', 'boolean'].includes(typeof found)) return 'put quotes around the value';
+  if (expected === 'string' && found === null) return 'write the text after the colon, or remove the key';
+  if (expected === 'array') return 'write a list: one "- item" a line';
+  if (['object', 'record'].includes(expected)) {
+    if (found === null) return 'indent its keys below it, or remove it';
+    const [, key, colon] =
+      typeof found === 'string' ? (/^([A-Za-z_][\w.-]*)(:?)(?![/\w.-]*$)/.exec(`${found} `) ?? []) : [];
+    if (key !== undefined) return colon ? `put a blank after "${key}:"` : `is the ":" after ${key} missing?`;
+  }
+  return `write ${words[expected] ?? expected}`;
 }
 
 function describe(value: unknown): string {
@@ -173,41 +185,58 @@ function valueAt(value: unknown, path: Path): unknown {
   return at;
 }
 
-/** Unknown keys are fine, unless one is almost a known key that is missing. */
-function findTypos(schema: z.ZodType, value: unknown, path: Path, at: PlaceFinder): Problem[] {
-  const inner = unwrap(schema);
+/**
+ * Keys without effect, each once in a file. A map whose schema names no keys is free. `depth`: how far down to look.
+ *
+ *     keyProblems(templateSchema, {id: 'x', colour: 'red'}, notYet.template, at) // unknown key "colour" …
+ */
+export function* keyProblems(
+  schema: z.ZodType,
+  value: unknown,
+  without: KeysWithoutEffect,
+  at: PlaceFinder,
+  path: Path = [],
+  told = new Set<string>(),
+): Generator<Problem> {
+  if (value === null || typeof value !== 'object') return;
+  const [inner, ...others] = alternatives(schema);
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
-    return value.slice(0, 1000).flatMap((item, i) => findTypos(inner.element as z.ZodType, item, [...path, i], at));
+    for (const [i, item] of value.slice(0, MAX_ITEMS).entries())
+      yield* keyProblems(inner.element as z.ZodType, item, without, at, [...path, i], told);
+  } else if (inner instanceof z.ZodRecord && !Array.isArray(value)) {
+    for (const [key, item] of Object.entries(value).slice(0, MAX_ITEMS))
+      yield* keyProblems(inner.valueType as z.ZodType, item, without, at, [...path, key], told);
   }
-  if (!(inner instanceof z.ZodObject) || value === null || typeof value !== 'object') return [];
-  const shape = inner.shape as Record<string, z.ZodType>;
-  const problems: Problem[] = [];
-  // A typo shows among the first keys; a file with thousands of unknown keys has them on purpose.
-  for (const [key, item] of Object.entries(value).slice(0, 200)) {
-    const known = shape[key];
-    if (known) problems.push(...findTypos(known, item, [...path, key], at));
-    else {
-      const near = nearest(
-        key,
-        Object.keys(shape).filter(name => !Object.hasOwn(value, name)),
-      );
-      if (near)
-        problems.push(
-          problem(
-            'LIKELY_TYPO',
-            at([...path, key], 'key'),
-            `unknown key "${key}" is kept but has no effect`,
-            `did you mean "${near}"?`,
-          ),
-        );
-    }
+  if (Array.isArray(value)) return;
+  const shapes = [inner, ...others].flatMap(each => (each instanceof z.ZodObject ? [each.shape as Shape] : []));
+  const shape: Shape = Object.assign({}, ...shapes);
+  const known = Object.keys(shape);
+  if (known.length === 0) return;
+  for (const [key, item] of Object.entries(value).slice(0, MAX_ITEMS)) {
+    const inside = shape[key];
+    const name = [...path, key].filter(step => typeof step === 'string').join('.');
+    const found = told.has(name)
+      ? undefined
+      : keyProblem([...path, key], value, {known, without}, () => at([...path, key], 'key'));
+    if (found) {
+      told.add(name);
+      yield found;
+    } else if (inside) yield* keyProblems(inside, item, without, at, [...path, key], told);
   }
-  return problems;
 }
 
-function unwrap(schema: z.ZodType): z.ZodType {
+type Shape = Record<string, z.ZodType>;
+
+/** Unknown keys show among the first; a file with thousands of them has them on purpose. */
+const MAX_ITEMS = 1000;
+
+/** The schema without its wrappers; of a union, its alternatives, lists and records first. */
+function alternatives(schema: z.ZodType): z.ZodType[] {
   let at = schema;
   while (at instanceof z.ZodOptional || at instanceof z.ZodDefault || at instanceof z.ZodNullable)
     at = at.unwrap() as z.ZodType;
-  return at;
+  if (!(at instanceof z.ZodUnion)) return [at];
+  const all = (at.options as z.ZodType[]).flatMap(alternatives);
+  const isOpen = (each: z.ZodType) => each instanceof z.ZodArray || each instanceof z.ZodRecord;
+  return [...all.filter(isOpen), ...all.filter(each => !isOpen(each))];
 }

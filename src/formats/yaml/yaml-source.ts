@@ -13,6 +13,7 @@ import {
 import {type Place, type Problem, problem} from '../common/diagnostic.ts';
 import {lineStarts, placeAt} from '../common/lines.ts';
 import type {Spot} from './yaml-plain.ts';
+import {findSlip} from './yaml-slip.ts';
 import {keyText, readValue} from './yaml-value.ts';
 
 export type Path = readonly (string | number)[];
@@ -62,22 +63,57 @@ export function readYaml(text: string): YamlSource {
     if (!(error instanceof TooMuch)) throw error;
     tooMuch = error;
   }
-  const starts = errors.length > 0 || tooMuch ? lineStarts(text) : [];
-  const problems = errors
-    .slice(0, limits.errors)
-    .map(error => problem('YAML_SYNTAX', placeAt(starts, error.offset), error.message, hintFor(error)));
-  if (tooMuch && tooMuch.what !== 'errors') problems.unshift(tooMuchProblem(tooMuch, starts));
+  const first = firstOf(errors) ?? (tooMuch?.what === 'depth' ? errorAbove(text, tooMuch.offset) : undefined);
+  const problems: Problem[] = [];
+  if (first) problems.push(syntaxProblem(text, first));
+  else if (tooMuch) problems.push(tooMuchProblem(tooMuch, lineStarts(text)));
   if (!doc || problems.length > 0) return {text, value: undefined, root: null, problems, linked: false};
   return {text, root: doc.contents, ...readValue(text, doc.contents, limits.errors)};
+}
+
+/** What follows the first error often follows from it. */
+function firstOf(errors: readonly SyntaxError[]): SyntaxError | undefined {
+  return errors.reduce<SyntaxError | undefined>((a, b) => (a && a.offset <= b.offset ? a : b), undefined);
+}
+
+function syntaxProblem(text: string, error: SyntaxError): Problem {
+  const place = placeAt(lineStarts(text), error.offset);
+  const slip = findSlip(text, place.line, firstErrorLine);
+  return slip
+    ? problem('YAML_SYNTAX', slip, slip.message, slip.hint)
+    : problem('YAML_SYNTAX', place, messageOf(error), hintFor(error));
+}
+
+/** A list below a key without its colon nests ever deeper: look for an error in the first half of the way down. */
+function errorAbove(text: string, offset: number): SyntaxError | undefined {
+  const half = text.slice(0, text.lastIndexOf('\n', offset >> 1) + 1);
+  const first = firstError(half);
+  // An error in its last line comes from the cut.
+  return first && half.indexOf('\n', first.offset) < half.length - 1 ? first : undefined;
+}
+
+function firstErrorLine(text: string): number | undefined {
+  const first = firstError(text);
+  return first && placeAt(lineStarts(text), first.offset).line;
+}
+
+function firstError(text: string): SyntaxError | undefined {
+  const errors: SyntaxError[] = [];
+  try {
+    compose(text, errors);
+  } catch (error) {
+    if (!(error instanceof TooMuch)) throw error;
+    if (errors.length === 0) errors.push({offset: error.offset, code: error.what, message: ''});
+  }
+  return firstOf(errors);
 }
 
 function compose(text: string, errors: SyntaxError[]): Document.Parsed | undefined {
   let failures = 0;
   const fail = (offset: number, code: string, message: string) => {
-    // Report several unclosed brackets as one problem.
-    if (!errors.some(error => error.offset === offset && error.message === message))
-      errors.push({offset, code, message});
+    // The composer catches this, and reports an error of its own further up.
     if (++failures > limits.errors) throw new TooMuch(offset, 'errors');
+    errors.push({offset, code, message});
   };
   const composer = new Composer({uniqueKeys: false, merge: true, keepSourceTokens: true, logLevel: 'silent'});
   // The composer would collect a million errors for a hostile text; stop it after the first few.
@@ -137,24 +173,37 @@ function tooMuchProblem(error: TooMuch, starts: readonly number[]): Problem {
   );
 }
 
-const hints: Record<string, string> = {
-  TAB_AS_INDENT: 'indent with spaces instead of tabs',
-  BAD_INDENT: 'align the line with its neighbours',
-  MISSING_CHAR: 'add the missing character',
-  BLOCK_AS_IMPLICIT_KEY: 'put quotes around a value that contains ": "; or the line below is indented too far',
-  MULTILINE_IMPLICIT_KEY: 'put quotes around a value that contains ": "; or a line here is indented too far',
-  UNEXPECTED_TOKEN: 'put quotes around the value, or remove what is too much',
-  BAD_ALIAS: 'put quotes around a value that begins with *',
-  BAD_SCALAR_START: 'put quotes around the value',
-  TAG_RESOLVE_FAILED: 'put quotes around a value that begins with !',
+/** By code of the `yaml` package. Codes that are not listed keep its message. */
+const words: Record<string, {message?: string; hint: string}> = {
+  TAB_AS_INDENT: {message: 'expected spaces as indentation, found a tab', hint: 'indent with spaces instead of tabs'},
+  BAD_INDENT: {hint: 'align the line with its neighbours'},
+  MISSING_CHAR: {hint: 'add the missing character'},
+  BLOCK_AS_IMPLICIT_KEY: {
+    message: 'expected one "key: value" in a line, found another in its value',
+    hint: 'put quotes around a value that contains ": "; or the line below is indented too far',
+  },
+  MULTILINE_IMPLICIT_KEY: {
+    message: 'expected "key: value", found a line without ":"',
+    hint: 'add the ":" after the key; or put quotes around a text of several lines',
+  },
+  BLOCK_IN_FLOW: {
+    message: 'expected "," or a closing bracket, found something else',
+    hint: 'put a comma between the entries, or quotes around a value that contains ": "',
+  },
+  UNEXPECTED_TOKEN: {hint: 'put quotes around the value, or remove what is too much'},
+  BAD_ALIAS: {hint: 'put quotes around a value that begins with *'},
+  BAD_SCALAR_START: {hint: 'put quotes around the value'},
+  TAG_RESOLVE_FAILED: {hint: 'put quotes around a value that begins with !'},
 };
+
+function messageOf({code, message}: SyntaxError): string {
+  return words[code]?.message ?? message;
+}
 
 function hintFor({code, message}: SyntaxError): string {
   const [, end] = /\bend with an? (\S)$/.exec(message) ?? [];
   if (end !== undefined) return `add the missing ${end}, or put quotes around a text that begins with a bracket`;
-  if (message.endsWith('without - indicator'))
-    return 'align the line with the keys of the item above it, or begin it with - to make a new one';
-  return hints[code] ?? 'fix the YAML here';
+  return words[code]?.hint ?? 'fix the YAML here';
 }
 
 /** Node at `path` and, in a map, its key. Undefined if the path leads nowhere. */
