@@ -11,6 +11,7 @@ import {headCommit, history, type JournalChange} from '../../home/history.ts';
 import {MARKER} from '../../home/locate.ts';
 import {listHome, readHomeFile} from '../../home/read.ts';
 import {listSessions} from '../../home/session-files.ts';
+import {withoutOldBudgets} from '../actions/talk/one-of.ts';
 import {colors, print, printJson} from '../terminal/output.ts';
 import {cutToWidth} from '../terminal/table.ts';
 import {whenReaderGoes} from './reader.ts';
@@ -130,7 +131,8 @@ function resolve(home: string, what: string): {name: string; near?: string | und
     }
   }
   if (names.has(name)) return {name};
-  const matches = [...names].filter(known => !known.includes('/') && known.includes(name));
+  const ids = [...names].filter(known => !known.includes('/'));
+  const matches = withoutOldBudgets(name, ids).filter(known => known.includes(name));
   if (matches.length > 1)
     throw new UserError(`"${what}" is ambiguous: ${matches.slice(0, 8).join(', ')}`, exit.usage, 'use more of the id');
   const [only] = matches;
