@@ -14,6 +14,7 @@ import {SHORTEST_KEY} from '../../policy/redact/redact-credential.ts';
 import {keyVariables} from '../actions/talk/redact-message.ts';
 import {colors, plural, print, printJson} from '../terminal/output.ts';
 import {checkConnectors} from './doctor-connectors.ts';
+import {checkFiles} from './doctor-files.ts';
 import type {DoctorFinding} from './doctor-finding.ts';
 import {checkGit, checkIdentity, checkRepository} from './doctor-git.ts';
 import {checkInboxes} from './doctor-inboxes.ts';
@@ -25,10 +26,11 @@ const NAME = 11;
 /** Checks machine and home; exit 1 if there is a problem. */
 export async function doctorCommand({home, json}: {home: string; json: boolean}): Promise<number> {
   // Run external programs in parallel.
-  const [installed, person, kept, saving, confined, signing] = await Promise.all([
+  const [installed, person, kept, files, saving, confined, signing] = await Promise.all([
     checkGit(home),
     checkIdentity(home),
     checkRepository(home),
+    checkFiles(home),
     checkSaves(home),
     sandbox(home),
     signers(home),
@@ -39,6 +41,7 @@ export async function doctorCommand({home, json}: {home: string; json: boolean})
     person,
     ...kept,
     daemon(home),
+    ...files,
     watches(),
     writable(home),
     space(home),
@@ -60,8 +63,8 @@ export async function doctorCommand({home, json}: {home: string; json: boolean})
       if (hint) print(`  ${' '.repeat(NAME)} ${colors.cyan('=')} ${hint}`, NAME + 5);
     }
     const notes = findings.filter(({state}) => state === 'note').length;
-    const well = notes > 0 ? colors.yellow(`0 problems, ${plural(notes, 'note')}`) : colors.green('0 problems');
-    print(`\n${bad > 0 ? colors.red(`${plural(bad, 'problem')}`) : well}`);
+    const color = bad > 0 ? colors.red : notes > 0 ? colors.yellow : colors.green;
+    print(`\n${color(`${plural(bad, 'problem')}${notes > 0 ? `, ${plural(notes, 'note')}` : ''}`)}`);
   }
   return bad > 0 ? exit.failed : exit.done;
 }

@@ -98,15 +98,24 @@ function isOurs({trailers, paths}: JournalChange): boolean {
   return trailers.some(([key]) => key === 'Cause') || paths.some(path => kindOf(path) !== undefined);
 }
 
-function concerns({author, trailers, paths}: JournalChange, {name, asked}: Wanted): boolean {
+function concerns({author, subject, trailers, paths}: JournalChange, {name, asked}: Wanted): boolean {
+  const inbox = inboxNamed(name);
   return (
     author === name ||
+    // The lines of an inbox are messages of sessions.
+    trailers.some(([key, value]) => key === 'Delivery' && value.startsWith(`${inbox}@`)) ||
+    (subject.includes(`${inbox}#`) && trailers.some(([key, value]) => key === 'Cause' && value === 'delivery')) ||
     trailers.some(([key, value]) => key !== 'Cause' && value === name) ||
     paths.some(path => path === name || stemOf(path) === name) ||
     // Include decisions in the queue or on the page; other commits repeat them.
     (trailers.some(([key, value]) => key === 'Approval' && asked.has(value)) &&
       (paths.includes(APPROVALS_FILE) || trailers.some(([key, value]) => key === 'Cause' && value === 'edit')))
   );
+}
+
+/** An inbox by its path or its name without ending. */
+function inboxNamed(name: string): string {
+  return name.startsWith('inbox/') ? name : `inbox/${name}.jsonl`;
 }
 
 /** Approval ids of a session. */
