@@ -3,6 +3,7 @@ import {nearest} from '../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {folders, kindOf, stemOf} from '../../formats/common/key.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
+import {cursorPath} from '../../formats/cursor-file.ts';
 import {parseSession} from '../../formats/session/session.ts';
 import {fieldOf} from '../../formats/task/task.ts';
 import {parseTasks} from '../../formats/task/task-parse.ts';
@@ -102,7 +103,8 @@ function concerns({author, subject, trailers, paths}: JournalChange, {name, aske
   const inbox = inboxNamed(name);
   return (
     author === name ||
-    // The lines of an inbox are messages of sessions.
+    // An inbox has no commits: its lines are messages of sessions, and its cursor says how far it is read.
+    paths.includes(cursorPath(inbox)) ||
     trailers.some(([key, value]) => key === 'Delivery' && value.startsWith(`${inbox}@`)) ||
     (subject.includes(`${inbox}#`) && trailers.some(([key, value]) => key === 'Cause' && value === 'delivery')) ||
     trailers.some(([key, value]) => key !== 'Cause' && value === name) ||
