@@ -4,6 +4,7 @@ import {groupControls} from '../../effects/sandbox/control-groups.ts';
 import {makeSandbox} from '../../effects/sandbox/sandbox.ts';
 import {exit} from '../../formats/common/errors.ts';
 import {folders} from '../../formats/common/key.ts';
+import {keyVariables as providerKeys} from '../../formats/providers.ts';
 import {parseSettings} from '../../formats/settings.ts';
 import {ignoredInHome} from '../../home/create.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
@@ -150,7 +151,7 @@ function ignoring(home: string): DoctorFinding {
 
 /** Checks the environment of this shell, usually that of the daemon too. */
 function shortKeys(home: string): DoctorFinding[] {
-  const names = new Set(['OPENAI_API_KEY', ...keyVariables(home)]);
+  const names = new Set([...providerKeys, ...keyVariables(home)]);
   const short = [...names].filter(name => {
     const length = process.env[name]?.trim().length ?? 0;
     return length > 0 && length < SHORTEST_KEY;
