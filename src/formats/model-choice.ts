@@ -1,6 +1,6 @@
 import {nearest} from './common/diagnostic.ts';
 import {envValue} from './common/values.ts';
-import {isKey, keyVariables, modelOf, type Provider, providers} from './providers.ts';
+import {isKey, modelOf, type Provider, providerKeys, providers} from './providers.ts';
 import type {Settings} from './settings.ts';
 
 /** In US dollars per million tokens. */
@@ -77,7 +77,7 @@ function automatic(models: readonly Listed[], env: Environment): ModelChoice {
   if (provider) return server(modelOf(provider, env), env);
   const keys = models.flatMap(model => missingKey(model, env) ?? []);
   const why = 'no API key is set, and no local Ollama was found';
-  return {kind: 'playbook', why, keys: [...new Set([...keys, ...keyVariables])]};
+  return {kind: 'playbook', why, keys: [...new Set([...keys, ...providerKeys])]};
 }
 
 function isUsable({name, variable}: Provider, env: Environment): boolean {

@@ -49,7 +49,7 @@ export const providers: readonly Provider[] = [
 ];
 
 /** Variables that hold keys of providers. */
-export const keyVariables: readonly string[] = providers.map(({variable}) => variable).filter(isKey);
+export const providerKeys: readonly string[] = providers.map(({variable}) => variable).filter(isKey);
 
 export function isKey(variable: string): boolean {
   return variable.endsWith('_API_KEY');

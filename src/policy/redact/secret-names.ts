@@ -1,4 +1,4 @@
-import {keyVariables as providerKeys} from '../../formats/providers.ts';
+import {providerKeys} from '../../formats/providers.ts';
 import type {Secret} from './redact.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

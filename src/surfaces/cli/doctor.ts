@@ -4,7 +4,7 @@ import {groupControls} from '../../effects/sandbox/control-groups.ts';
 import {makeSandbox} from '../../effects/sandbox/sandbox.ts';
 import {exit} from '../../formats/common/errors.ts';
 import {folders} from '../../formats/common/key.ts';
-import {keyVariables as providerKeys} from '../../formats/providers.ts';
+import {providerKeys} from '../../formats/providers.ts';
 import {parseSettings} from '../../formats/settings.ts';
 import {ignoredInHome} from '../../home/create.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';

@@ -35,8 +35,7 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
     {
       examples: [
         ['agentdir send "Is Redis up?"', 'to the default agent'],
-        ['agentdir send "Plan the day" --to planner-001 --wait', 'stream the answer'],
-        ['agentdir send --to planner-001', 'write the message in $EDITOR'],
+        ['agentdir send --to planner-001 --wait', 'write the message in your editor, then stream the answer'],
         ['git diff | agentdir send --to reviewer --wait', 'read the message from a pipe; also: agentdir send -'],
         ['answer=$(agentdir send "Is Redis up?" --wait --no-stream)', 'only the complete answer'],
       ],
