@@ -58,7 +58,7 @@ async function main(argv: readonly string[]): Promise<number> {
     const failure =
       error instanceof CommanderError
         ? (await import('./surfaces/cli/usage-error.ts')).usageError(program, argv, error)
-        : error;
+        : ((await import('./home/write-failure.ts')).notAllowed(error) ?? error);
     if (!(failure instanceof UserError)) throw error;
     (await import('./surfaces/terminal/output.ts')).printError(failure, argv.includes('--json'));
     return failure.exitCode;

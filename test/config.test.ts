@@ -70,10 +70,66 @@ describe('which model serves', () => {
     });
   });
 
+  it.each([
+    ['ANTHROPIC_API_KEY', {id: 'claude-sonnet-4-5', baseURL: 'https://api.anthropic.com/v1'}],
+    ['OPENROUTER_API_KEY', {id: 'openrouter/auto', baseURL: 'https://openrouter.ai/api/v1'}],
+    ['GEMINI_API_KEY', {baseURL: 'https://generativelanguage.googleapis.com/v1beta/openai'}],
+    ['GROQ_API_KEY', {baseURL: 'https://api.groq.com/openai/v1'}],
+    ['MISTRAL_API_KEY', {baseURL: 'https://api.mistral.ai/v1'}],
+  ])('auto: else the first provider whose key is set: %s', (keyVariable, expected) => {
+    expect(chooseModel('auto', {}, {[keyVariable]: 'k'})).toMatchObject({
+      kind: 'openai',
+      apiKey: 'k',
+      keyVariable,
+      price: undefined,
+      ...expected,
+    });
+    expect(chooseModel('auto', {}, {[keyVariable]: 'k', OPENAI_API_KEY: 'o'})).toMatchObject({apiKey: 'o'});
+    expect(chooseModel('auto', {}, {[keyVariable]: 'k', OPENAI_BASE_URL: 'http://x/v1'})).toMatchObject({
+      baseURL: 'http://x/v1',
+      apiKey: undefined,
+    });
+    const other = keyVariable.replace('_API_KEY', '_MODEL');
+    expect(chooseModel('auto', {}, {[keyVariable]: 'k', [other]: 'mine'})).toMatchObject({id: 'mine'});
+  });
+
+  it('a local Ollama, without a key', () => {
+    const env = {OLLAMA_MODEL: 'llama3', OLLAMA_HOST: '0.0.0.0'};
+    expect(chooseModel('auto', {}, {...env, OPENAI_API_KEY: ' '})).toMatchObject({
+      ...{id: 'llama3', baseURL: 'http://127.0.0.1:11434/v1', apiKey: undefined, keyVariable: undefined},
+    });
+    expect(chooseModel('ollama/qwen3:8b', {}, {OLLAMA_HOST: 'https://box:8080/'})).toMatchObject({
+      ...{id: 'qwen3:8b', baseURL: 'https://box:8080/v1'},
+    });
+  });
+
+  it('provider/model: a model of a built-in provider, with its own key only', () => {
+    expect(chooseModel('anthropic/claude-opus-4-1', {}, {ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o'})).toMatchObject({
+      ...{id: 'claude-opus-4-1', baseURL: 'https://api.anthropic.com/v1', apiKey: 'a'},
+    });
+    expect(chooseModel('openai/gpt-9', {}, {OPENAI_API_KEY: 'o', OPENAI_BASE_URL: 'http://x/v1'})).toMatchObject({
+      ...{id: 'gpt-9', baseURL: 'http://x/v1', apiKey: 'o'},
+    });
+    // As on OpenRouter, whose ids have this form.
+    expect(chooseModel('mistral/large', {}, {OPENAI_BASE_URL: 'http://x/v1'})).toMatchObject({id: 'mistral/large'});
+    expect(chooseModel('mistral/large', {}, {GROQ_API_KEY: 'g'})).toMatchObject({failed: expect.any(String)});
+  });
+
   it('auto: else the playbook, which says why', () => {
     const choice = chooseModel('auto', {models: (two.models ?? []).slice(0, 2)}, {OPENAI_MODEL: 'm'});
-    expect(choice).toEqual({kind: 'playbook', why: expect.stringMatching(/ONE_KEY, TWO_KEY, OPENAI_API_KEY/)});
-    expect(chooseModel(undefined, {models: null}, {})).toMatchObject({kind: 'playbook'});
+    expect(choice).toMatchObject({kind: 'playbook', keys: expect.arrayContaining(['ONE_KEY', 'TWO_KEY'])});
+    expect(chooseModel(undefined, {models: null}, {})).toEqual({
+      kind: 'playbook',
+      why: 'no API key is set, and no local Ollama was found',
+      keys: [
+        'OPENAI_API_KEY',
+        'ANTHROPIC_API_KEY',
+        'OPENROUTER_API_KEY',
+        'GEMINI_API_KEY',
+        'GROQ_API_KEY',
+        'MISTRAL_API_KEY',
+      ],
+    });
   });
 
   it('the playbook, if it is asked for', () => {

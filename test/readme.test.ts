@@ -46,7 +46,9 @@ describe('npm start in a fresh clone', () => {
     const said = await until(terminal.text, text => text.includes('git log'));
     expect(said).toContain('6 agents, 0 sessions, 0 tasks. Edit any file; Ctrl-C stops.');
     expect(said).toContain('model playbook (a script, not an AI)');
-    expect(said).toContain('= for an AI: export OPENAI_API_KEY=… and start again');
+    expect(said).toMatch(
+      /= for an AI, start again with OPENAI_API_KEY, ANTHROPIC_API_KEY, .* set, or with Ollama running/,
+    );
     expect(said).toMatch(/ sandbox (?:bubblewrap|none: )/);
     expect(said).toContain('This is Agentdir’s own source');
     expect(said).toContain('agentdir init ~/agents');
@@ -123,7 +125,7 @@ describe('a first start elsewhere', () => {
 const page = readFileSync(join(root, 'README.md'), 'utf8');
 
 /** A key, and a server that takes it. */
-const needsAKey = /^export OPENAI_API_KEY=|^npm start$/;
+const needsAKey = /^export ANTHROPIC_API_KEY=|^npm start$/;
 /** Looks only: asked again until it shows what the page shows. */
 const looks = /^(?:tail|sed|cat|git log|agentdir (?:approvals|check|tasks|status|verify|policy))\b/;
 

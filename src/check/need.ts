@@ -1,6 +1,8 @@
+import type {WaitingKind} from '../formats/waiting.ts';
+
 /** Something in a file that waits for a person. */
 export interface Need {
-  what: 'task' | 'stalled' | 'approval' | 'session';
+  what: Exclude<WaitingKind, 'error' | 'warning'>;
   id: string | null;
   /** May come from an agent: escape it before showing it. */
   title: string;

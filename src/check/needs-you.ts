@@ -59,7 +59,7 @@ export function needsYou(input: NeedsYouInput): string {
   return [
     `# ${count === 0 ? 'Nothing needs you' : count === 1 ? '1 thing needs you' : `${count} things need you`}`,
     '',
-    `What needs a person in ${home}, newest first, times in UTC. Agentdir rewrites this file on every change: edit the files it links to, not this one.`,
+    `Everything in ${home} that needs your attention, newest first, times in UTC. Agentdir rewrites this file on every change: edit the files it links to, not this one.`,
     ...groups.flatMap((group, i) => render(group, room[i] ?? 0)),
     '',
   ].join('\n');

@@ -28,7 +28,9 @@ type PackedSession = [
 ];
 
 /** Empty if no model has answered in the session. */
-type PackedSpent = [] | [day: string, turns: number, inputTokens: number, outputTokens: number, costUsd: number];
+type PackedSpent =
+  | []
+  | [day: string, turns: number, inputTokens: number, outputTokens: number, costUsd: number, unpricedTokens: number];
 
 /** Without `causes`. */
 const FACTS_KEYS = 6;
@@ -56,13 +58,15 @@ export function packFacts(path: string, facts: Facts): PackedFacts {
 }
 
 function packSpent(spent: DaySpent | undefined): PackedSpent {
-  return spent ? [spent.day, spent.turns, spent.input_tokens, spent.output_tokens, spent.cost_usd] : [];
+  if (!spent) return [];
+  const {day, turns, input_tokens, output_tokens, cost_usd, unpriced_tokens} = spent;
+  return [day, turns, input_tokens, output_tokens, cost_usd, unpriced_tokens];
 }
 
 function unpackSpent(packed: PackedSpent): {spent?: DaySpent} {
   if (packed.length === 0) return {};
-  const [day, turns, input_tokens, output_tokens, cost_usd] = packed;
-  return {spent: {day, turns, input_tokens, output_tokens, cost_usd}};
+  const [day, turns, input_tokens, output_tokens, cost_usd, unpriced_tokens] = packed;
+  return {spent: {day, turns, input_tokens, output_tokens, cost_usd, unpriced_tokens}};
 }
 
 /** Whether `unpackFacts` would restore everything that the list does not hold. */

@@ -5,7 +5,8 @@ import {announceSandbox} from './confinement.ts';
 
 const AT_LAST_MS = 2_000;
 const SOON_MS = 500;
-const KEY_HINT = 'for an AI: export OPENAI_API_KEY=… and start again, or list models in agentdir.yaml';
+const PRICE_HINT =
+  'no price is listed for it, so limits on cost do not count it: see models: in docs/formats/settings.md';
 
 /** Report the default model and the sandbox if they have changed, and once the notices and `ready`. */
 export async function announce(
@@ -45,13 +46,26 @@ async function announceModel({
   if (words === status.model || turns.stopped) return;
   status.model = words;
   const isModel = !('failed' in choice) && choice.kind === 'openai';
-  const hint = 'kind' in choice && choice.kind === 'playbook' ? KEY_HINT : undefined;
+  const hint = hintFor(choice);
   reports.report({event: 'model', model: words, isModel, ...(hint !== undefined && {hint})});
   reports.changed();
+}
+
+function hintFor(choice: ModelChoice): string | undefined {
+  if ('failed' in choice) return undefined;
+  if (choice.kind === 'openai') return choice.price ? undefined : PRICE_HINT;
+  const {keys} = choice;
+  if (keys === undefined) return undefined;
+  const any = `${keys.slice(0, -1).join(', ')} or ${keys.at(-1)}`;
+  return `for an AI, start again with ${any} set, or with Ollama running; or list a model in agentdir.yaml`;
 }
 
 function inWords(choice: ModelChoice): string {
   if ('failed' in choice) return `none: ${choice.failed}; ${choice.hint}`;
   if (choice.kind === 'playbook') return `playbook (a script, not an AI): ${choice.why}`;
-  return choice.id ?? `the first model of ${choice.baseURL ?? 'the server'}`;
+  const {id = 'the first model', baseURL, keyVariable, price} = choice;
+  const host = baseURL !== undefined && URL.canParse(baseURL) ? ` of ${new URL(baseURL).host}` : '';
+  const key = keyVariable === undefined ? '' : `key in ${keyVariable}`;
+  const details = [key, price ? '' : 'cost unknown'].filter(Boolean).join(', ');
+  return `${id}${host}${details === '' ? '' : ` (${details})`}`;
 }

@@ -39,7 +39,7 @@ function inWords(mode: 'auto' | 'require' | 'off', state: SandboxState | undefin
   if (!state)
     return 'disabled in agentdir.yaml: plain commands that the policy allows run unconfined, all others need approval';
   if (state.state === 'works')
-    return `bubblewrap ${state.version}, tested: commands see only their workspace, and no network`;
+    return `bubblewrap ${state.version}, tested: commands see only their workspace and have no network`;
   if (state.state === 'untested') return `not tested yet: ${state.why}; commands wait until it is`;
   const cost =
     mode === 'require'

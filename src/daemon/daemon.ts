@@ -60,13 +60,8 @@ const CHECKPOINT_MS = 60_000;
  * Serve a home: watch and scan put paths that may have changed into the queue; a look at each path reads the file and acts on its current
  * content. Returns the exit code.
  */
-export async function serve({
-  home,
-  once,
-  version,
-  report: unredacted,
-  world = systemWorld(home),
-}: ServeOptions): Promise<number> {
+export async function serve({home, once, version, report: unredacted, world: given}: ServeOptions): Promise<number> {
+  const world = given ?? (await systemWorld(home));
   const {disk, random, environment} = world;
   const {clock} = disk;
   const redact = makeRedaction(environment);

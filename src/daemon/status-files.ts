@@ -1,5 +1,6 @@
 import type {With} from '../agents/state/parts.ts';
 import {needsYou} from '../check/needs-you.ts';
+import {waitingFor} from '../check/waiting.ts';
 import {writeDerived, writeOver} from '../home/cache.ts';
 import {type Cancel, timestamp} from '../home/disk/clock.ts';
 import {crashPoint} from '../home/disk/crash.ts';
@@ -17,7 +18,7 @@ const REMOVED_MS = 1_500;
 /** The minimum time between writes that only change session counts, which every turn does. */
 const COUNTS_MS = 500;
 
-type StatusSource = With<'files' | 'reports' | 'approvals' | 'status'>;
+type StatusSource = With<'files' | 'reports' | 'approvals' | 'inboxes' | 'status'>;
 
 /** Writes NEEDS_YOU.md and the daemon's status file when their content has changed. */
 export class StatusFiles {
@@ -164,7 +165,7 @@ export class StatusFiles {
   }
 
   #status(): DaemonStatus {
-    const {files, reports, status, approvals} = this.#daemon;
+    const {files, reports, status, approvals, inboxes} = this.#daemon;
     const {home, disk, index} = files;
     const {troubles} = reports;
     const {sessions, version, watching, model, confinement} = status;
@@ -184,6 +185,8 @@ export class StatusFiles {
       warnings: problems.length - errors,
       needs: needs.length,
       approvals: needs.filter(({what}) => what === 'approval').length,
+      waiting: waitingFor(needs, problems),
+      delivered: inboxes.delivered(),
       troubles: troubles.list(),
       model,
       sandbox: confinement,

@@ -1,19 +1,20 @@
 import {noticesOf} from '../agents/world/notices.ts';
 import {untilSignal} from '../agents/world/signals.ts';
 import type {World} from '../agents/world/world.ts';
+import {withLocalOllama} from '../effects/model/ollama.ts';
 import {nodeDisk} from '../home/disk/disk.ts';
 import {systemRandom} from '../home/disk/random.ts';
 import {systemGit} from '../home/home-git.ts';
 import {lazySandbox} from './confinement.ts';
 
 /** The real world: this machine, with the home at this absolute path. */
-export function systemWorld(home: string): World {
+export async function systemWorld(home: string): Promise<World> {
   return {
     disk: nodeDisk(home),
     random: systemRandom,
     git: systemGit(home),
     sandbox: lazySandbox(home),
-    environment: process.env,
+    environment: await withLocalOllama(process.env),
     notices: () => noticesOf(home),
     untilStopped: untilSignal,
   };

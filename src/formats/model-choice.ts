@@ -1,5 +1,6 @@
 import {nearest} from './common/diagnostic.ts';
 import {envValue} from './common/values.ts';
+import {isKey, modelOf, type Provider, providerKeys, providers} from './providers.ts';
 import type {Settings} from './settings.ts';
 
 /** In US dollars per million tokens. */
@@ -26,8 +27,8 @@ export interface ServerChoice {
 
 export type ModelChoice =
   | ServerChoice
-  /** The built-in script; `why` is for people. */
-  | {kind: 'playbook'; why: string}
+  /** The built-in script; `why` is for people. `keys`: variables of which any would select a model. */
+  | {kind: 'playbook'; why: string; keys?: readonly string[]}
   | {failed: string; hint: string};
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -72,13 +73,29 @@ export function isListedModel(name: string, {models, default_model}: Settings): 
 function automatic(models: readonly Listed[], env: Environment): ModelChoice {
   const ready = models.find(model => missingKey(model, env) === undefined);
   if (ready) return server(ready, env);
-  if (envValue(env, KEY) !== undefined || envValue(env, BASE) !== undefined)
-    return server({id: envValue(env, 'OPENAI_MODEL')}, env);
-  const keys = [...new Set(models.map(model => missingKey(model, env)))].filter(key => key !== undefined);
-  return {kind: 'playbook', why: `no API key is set: none of ${[...new Set([...keys, KEY, BASE])].join(', ')}`};
+  const provider = providers.find(each => isUsable(each, env));
+  if (provider) return server(modelOf(provider, env), env);
+  const keys = models.flatMap(model => missingKey(model, env) ?? []);
+  const why = 'no API key is set, and no local Ollama was found';
+  return {kind: 'playbook', why, keys: [...new Set([...keys, ...providerKeys])]};
+}
+
+function isUsable({name, variable}: Provider, env: Environment): boolean {
+  return envValue(env, variable) !== undefined || (name === 'openai' && envValue(env, BASE) !== undefined);
+}
+
+/** `anthropic/claude-sonnet-4-5`: a model of a built-in provider. Undefined: not a provider, or its key is not set. */
+function providerModel(name: string, env: Environment): Model | undefined {
+  const [, prefix, id] = /^([a-z]+)\/(.+)$/.exec(name) ?? [];
+  const provider = providers.find(each => each.name === prefix);
+  // Ollama needs no key.
+  const usable = provider && (isUsable(provider, env) || !isKey(provider.variable));
+  return usable ? modelOf(provider, env, id) : undefined;
 }
 
 function unlisted(name: string, models: readonly Listed[], env: Environment): ModelChoice {
+  const model = providerModel(name, env);
+  if (model) return server(model, env);
   if (envValue(env, KEY) !== undefined || envValue(env, BASE) !== undefined) return server({id: name}, env);
   const names = models.flatMap(model => [model.id, ...(model.nickname === undefined ? [] : [model.nickname])]);
   const near = nearest(name, [...names, 'auto', 'playbook', 'default']);

@@ -41,7 +41,10 @@ const ruleSchema = z
   .looseObject({
     name: z.string().optional(),
     when: whenSchema.optional(),
-    say: z.string().optional().describe('The answer; {{ 1 }}, {{ name }}, {{ text }} and {{ agent }} are filled in.'),
+    say: z
+      .string()
+      .optional()
+      .describe('The answer; {{ 1 }}, {{ name }}, {{ text }}, {{ list }} and {{ agent }} are filled in.'),
     call: z
       .array(z.looseObject({tool: z.string().min(1), arguments: z.looseObject({}).optional()}))
       .min(1)

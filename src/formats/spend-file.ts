@@ -18,7 +18,8 @@ const spent = z.looseObject({
   turns: z.int().min(0),
   input_tokens: z.int().min(0),
   output_tokens: z.int().min(0),
-  cost_usd: z.number().min(0),
+  cost_usd: z.number().min(0).optional().describe('Left out if it is unknown.'),
+  unpriced_tokens: z.int().min(0).optional().describe('Tokens of models without a price, which are not in cost_usd.'),
 });
 
 export const spendSchema = z
@@ -44,13 +45,29 @@ export interface SpendFile {
 
 /** Must not throw. */
 export function parseSpend(text: string): SpendFile {
-  return {text, ...validate(spendSchema, readQuickly(text), 'delete the file; the daemon writes it again')};
+  const {value, problems} = validate(spendSchema, readQuickly(text), 'delete the file; the daemon writes it again');
+  return {text, value: value && {...value, agents: mapped(value.agents, known)}, problems};
+}
+
+/** Without unknown keys. */
+function known({turns, input_tokens, output_tokens, cost_usd = 0, unpriced_tokens = 0}: z.infer<typeof spent>): Spent {
+  return {turns, input_tokens, output_tokens, cost_usd, unpriced_tokens};
+}
+
+/** An unknown cost is left out: 0 would be a lie. */
+function written({cost_usd, unpriced_tokens, ...rest}: Spent): z.infer<typeof spent> {
+  if (unpriced_tokens === 0) return {...rest, cost_usd};
+  return {...rest, ...(cost_usd > 0 && {cost_usd}), unpriced_tokens};
+}
+
+function mapped<A, B>(agents: Record<string, A>, change: (spent: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(agents).map(([name, each]) => [name, change(each)]));
 }
 
 export function spendText(value: DaySpend): string {
   return `# yaml-language-server: $schema=../schemas/spend.json
 # What the agents have used on this day (UTC). The daemon writes this; to let them use more, raise their limits.
-${yamlText(value)}`;
+${yamlText({...value, agents: mapped(value.agents, written)})}`;
 }
 
 export function stringifySpend(file: SpendFile): string {

@@ -5,6 +5,7 @@ import type {ReplacedFile} from './replaced-files.ts';
 import {save} from './save.ts';
 import {daemonOf} from './status.ts';
 import {leaveNote, noteOn} from './versions/command-notes.ts';
+import {notWritten} from './write-failure.ts';
 
 const TRY_MS = 10_000;
 
@@ -38,7 +39,7 @@ export async function editFile<T>(
       if (result.replaced) await letGo(home, result.replaced);
       return value;
     }
-    if ('failed' in result) throw new UserError(`${path} cannot be written: ${result.failed.message}`);
+    if ('failed' in result) throw notWritten(path, result.failed);
     if (performance.now() > end)
       throw new UserError(`${path} keeps changing: every try to save it failed for ${TRY_MS / 1000} s`);
   }

@@ -17,13 +17,25 @@ export function locateHome(given: string | undefined, from: string, environment:
       : 'does not exist';
     throw new UserError(`${named} ${what}`, exit.usage, `to make it a home: agentdir init ${named}`);
   }
-  for (let path = resolve(from); ; path = dirname(path)) {
-    if (existsSync(join(path, MARKER))) return realpathSync(path);
-    if (path === dirname(path)) break;
-  }
+  const around = homeAround(from);
+  if (around !== undefined) return around;
   throw new UserError(
     `no home here: no ${MARKER} in ${from} or above`,
     exit.usage,
     'go to a home, name one with --home DIR, or make one: agentdir init DIR',
   );
+}
+
+/** The home that a folder is in, if AGENTDIR_HOME overrides it with another one. */
+export function overriddenHome(from: string, {AGENTDIR_HOME}: NodeJS.ProcessEnv): string | undefined {
+  const around = AGENTDIR_HOME ? homeAround(from) : undefined;
+  return around === locateHome(undefined, from, {AGENTDIR_HOME}) ? undefined : around;
+}
+
+/** The nearest parent of a folder, or the folder itself, that is a home. Links resolved. */
+function homeAround(from: string): string | undefined {
+  for (let path = resolve(from); ; path = dirname(path)) {
+    if (existsSync(join(path, MARKER))) return realpathSync(path);
+    if (path === dirname(path)) return undefined;
+  }
 }

@@ -1,4 +1,5 @@
 import {join} from 'node:path';
+import type {Waiting} from '../formats/waiting.ts';
 import type {Disk} from './disk/disk.ts';
 import type {Holder} from './disk/holder.ts';
 import {livingHolder} from './disk/lock.ts';
@@ -19,6 +20,10 @@ export interface DaemonStatus {
   needs: number;
   /** How many of `needs` are approvals. */
   approvals: number;
+  /** What waits for a person or is wrong, by kind. Absent in the status of an earlier version. */
+  waiting?: Waiting;
+  /** Where the last line of each inbox went. */
+  delivered?: Readonly<Record<string, InboxDelivery>>;
   troubles: readonly {what: string; since: string}[];
   /** Text: the default model. */
   model?: string | undefined;
@@ -30,6 +35,12 @@ export interface DaemonStatus {
   watching: boolean;
   /** Why and when the daemon stopped by itself. */
   stopped?: {why: string; at: string};
+}
+
+/** Where a line of an inbox went: `from` is its file and line, such as `inbox/slack.jsonl#7`. */
+export interface InboxDelivery {
+  from: string;
+  session: string;
 }
 
 export const DAEMON_LOCK = '.agentdir/locks/daemon';

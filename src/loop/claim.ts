@@ -4,7 +4,7 @@ import type {Disk} from '../home/disk/disk.ts';
 import {type Holder, isSameProcess} from '../home/disk/holder.ts';
 import {clearDeadLocks, holderOf, type LockResult, lendLock, tryLock} from '../home/disk/lock.ts';
 import {DAEMON_LOCK, PID_FILE, STATUS_FILE} from '../home/status.ts';
-import {troubleText} from './troubles.ts';
+import {notWritten} from '../home/write-failure.ts';
 
 export interface Claim {
   /** Whether this daemon still holds the home. If somebody removed the lock (`git clean -fdx`), take it again. */
@@ -115,6 +115,5 @@ function tryDaemonLock(disk: Disk): LockResult {
 }
 
 function cannotWrite(disk: Disk, path: string, error: Error): UserError {
-  const words = troubleText(`${disk.root}/${path}`, error);
-  return Object.assign(new UserError(words, exit.failed, 'then start again'), {cause: error});
+  return notWritten(`${disk.root}/${path}`, error);
 }

@@ -1,6 +1,8 @@
 import type {Trouble} from '../check/needs-you.ts';
 import type {Report} from '../formats/daemon-event.ts';
 import {type Clock, timestamp} from '../home/disk/clock.ts';
+import {refusedWrite} from '../home/write-failure.ts';
+import {isDiskFull} from './full-disk.ts';
 
 /** Current operational problems, by where they occurred. Each is shown to the person until it is over. */
 export class Troubles {
@@ -47,16 +49,8 @@ function isDecision(where: string): boolean {
 
 /** Describe a failed write and how to fix it. */
 export function troubleText(path: string, error: Error): string {
-  switch ((error as NodeJS.ErrnoException).code) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return `${path} cannot be written: the disk is full. Free some space; the daemon retries`;
-    case 'EACCES':
-    case 'EPERM':
-      return `${path} cannot be written: no permission. Check the owner and mode of its folder: ls -ld`;
-    case 'EROFS':
-      return `${path} cannot be written: the file system is read-only`;
-    default:
-      return `${path} cannot be written: ${error.message}`;
-  }
+  const refused = refusedWrite(error);
+  const remedy = refused?.remedy === undefined ? '' : `. ${refused.remedy}`;
+  const retry = isDiskFull(error) ? '; the daemon retries' : '';
+  return `${path} cannot be written: ${refused?.why ?? error.message}${remedy}${retry}`;
 }

@@ -21,7 +21,7 @@ export function narrowestRule(
   {agent, host, network}: GrantedRule,
 ): {rules: NewRule[]} | {none: string} {
   if (verdict === 'deny') return {none: 'the policy denies it'};
-  if (doubts.length > 0) return {none: `no rule can allow a line as long as it ${doubts.join(' and ')}`};
+  if (doubts.length > 0) return {none: `no rule can allow a line that ${doubts.join(' and ')}`};
   const asking = segments.filter(segment => segment.verdict === 'ask');
   const rules = new Map<string, NewRule>();
   for (const {argv, source} of asking.length > 0 ? asking : segments) {

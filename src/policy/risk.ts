@@ -44,7 +44,7 @@ export function riskOf(
   if (judgement.doubts.length > 0) {
     factors.push({
       level: 'MEDIUM',
-      why: `not proven to do only what it shows: the line ${judgement.doubts.join(', ')}`,
+      why: `it may do more than it shows: the line ${judgement.doubts.join(', ')}`,
     });
   }
   for (const segment of judgement.segments) {

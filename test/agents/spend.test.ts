@@ -32,8 +32,14 @@ describe('what was used today', () => {
     spend.add('a', usage, clock.time);
     spend.add('a@pr-1', usage, clock.time);
     spend.add('b', undefined, clock.time);
-    expect(spend.spentBy('a')).toEqual({turns: 2, input_tokens: 20, output_tokens: 2, cost_usd: 0.2});
-    expect(spend.all).toEqual({turns: 3, input_tokens: 20, output_tokens: 2, cost_usd: 0.2});
+    expect(spend.spentBy('a')).toEqual({
+      turns: 2,
+      input_tokens: 20,
+      output_tokens: 2,
+      cost_usd: 0.2,
+      unpriced_tokens: 0,
+    });
+    expect(spend.all).toEqual({turns: 3, input_tokens: 20, output_tokens: 2, cost_usd: 0.2, unpriced_tokens: 0});
     clock.time = '2026-11-17T00:00:00.000Z';
     // An answer of a moment ago is yesterday's.
     spend.add('a', usage, '2026-11-16T23:59:59.999Z');
@@ -42,7 +48,7 @@ describe('what was used today', () => {
     expect(spend.all).toEqual(NOTHING_SPENT);
     expect(clock.days).toBe(1);
     spend.add('a', usage, clock.time);
-    expect(spend.value()).toEqual({day: '2026-11-17', agents: {a: {turns: 1, ...usage}}});
+    expect(spend.value()).toEqual({day: '2026-11-17', agents: {a: {turns: 1, ...usage, unpriced_tokens: 0}}});
     spend.close();
   });
 
@@ -50,16 +56,31 @@ describe('what was used today', () => {
     const {spend} = clocked('2026-11-16T10:00:00.000Z');
     const day = '2026-11-16';
     const sessions = [
-      {agent: 'a', spent: {day, turns: 2, input_tokens: 5, output_tokens: 5, cost_usd: 0.5}},
-      {agent: 'a', spent: {day, turns: 1, input_tokens: 5, output_tokens: 5, cost_usd: 0.5}},
-      {agent: 'a', spent: {day: '2026-11-15', turns: 9, input_tokens: 9, output_tokens: 9, cost_usd: 9}},
+      {agent: 'a', spent: {day, turns: 2, input_tokens: 5, output_tokens: 5, cost_usd: 0.5, unpriced_tokens: 0}},
+      {agent: 'a', spent: {day, turns: 1, input_tokens: 5, output_tokens: 5, cost_usd: 0.5, unpriced_tokens: 0}},
+      {
+        agent: 'a',
+        spent: {day: '2026-11-15', turns: 9, input_tokens: 9, output_tokens: 9, cost_usd: 9, unpriced_tokens: 0},
+      },
       {agent: 'b'},
-      {agent: 'toString', spent: {day, turns: 1, input_tokens: 0, output_tokens: 0, cost_usd: 0}},
+      {agent: 'toString', spent: {day, turns: 1, input_tokens: 0, output_tokens: 0, cost_usd: 0, unpriced_tokens: 0}},
     ];
-    spend.load({day, agents: {a: {turns: 1, input_tokens: 100, output_tokens: 0, cost_usd: 0.1}}}, sessions);
-    expect(spend.spentBy('a')).toEqual({turns: 3, input_tokens: 100, output_tokens: 10, cost_usd: 1});
+    spend.load(
+      {day, agents: {a: {turns: 1, input_tokens: 100, output_tokens: 0, cost_usd: 0.1, unpriced_tokens: 0}}},
+      sessions,
+    );
+    expect(spend.spentBy('a')).toEqual({
+      turns: 3,
+      input_tokens: 100,
+      output_tokens: 10,
+      cost_usd: 1,
+      unpriced_tokens: 0,
+    });
     expect(spend.all.turns).toBe(4);
-    spend.load({day: '2026-11-15', agents: {a: {turns: 7, input_tokens: 7, output_tokens: 7, cost_usd: 7}}}, sessions);
+    spend.load(
+      {day: '2026-11-15', agents: {a: {turns: 7, input_tokens: 7, output_tokens: 7, cost_usd: 7, unpriced_tokens: 0}}},
+      sessions,
+    );
     expect(spend.spentBy('a').turns).toBe(3);
     spend.load(undefined, []);
     expect(spend.value()).toBeUndefined();

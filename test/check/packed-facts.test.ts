@@ -64,7 +64,25 @@ messages:
     content: y
 `,
     );
-    expect(packed).toEqual([2, 'a', null, null, null, 1, 13, 2, 11, ['', '', 0, 0], 0, '2025-10-04', 1, 10, 2, 0.25]);
+    expect(packed).toEqual([
+      2,
+      'a',
+      null,
+      null,
+      null,
+      1,
+      13,
+      2,
+      11,
+      ['', '', 0, 0],
+      0,
+      '2025-10-04',
+      1,
+      10,
+      2,
+      0.25,
+      0,
+    ]);
     expect(unpacked).toEqual(facts);
   });
 

@@ -95,6 +95,19 @@ describe('agentdir check', () => {
 });
 
 describe('agentdir', () => {
+  it('says which home it uses if AGENTDIR_HOME is not the home in the current folder', async () => {
+    const [here, other] = await Promise.all([newHome(), newHome()]);
+    const env = {...environment, AGENTDIR_HOME: other};
+    const used = await agentdir(join(here, 'tasks'), ['status', '--json'], env);
+    expect(JSON.parse(used.stdout)).toMatchObject({home: other});
+    expect(used.stderr).toBe(
+      `using ${other} because AGENTDIR_HOME is set. For the home in this folder: --home ${here}\n`,
+    );
+    expect((await agentdir(here, ['status'], {...environment, AGENTDIR_HOME: here})).stderr).toBe('');
+    expect((await agentdir(here, ['status', '--home', other], env)).stderr).toBe('');
+    expect((await agentdir(temporary(), ['status'], env)).stderr).toBe('');
+  });
+
   it('finds the home above, by --home and by AGENTDIR_HOME, and says what to do if there is none', async () => {
     const home = await newHome();
     mkdirSync(join(home, 'workspaces/deep/er'), {recursive: true});

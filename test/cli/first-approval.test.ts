@@ -47,7 +47,7 @@ it('the first approval: asked offline, ticked in an editor, run once, shown, tak
   expect(await ended(1)).toMatchObject({status: 'rejected', reason: 'not now'});
   await until(
     () => agentdir(home, ['peek', '--to', 'executor-001']),
-    ({stdout}) => stdout.includes('Nothing was run (REJECTED)'),
+    ({stdout}) => stdout.includes('The command did not run (REJECTED)'),
   );
   expect(existsSync(made)).toBe(false);
   daemon.child.kill('SIGINT');

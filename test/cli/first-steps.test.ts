@@ -1,11 +1,11 @@
-import {spawnSync} from 'node:child_process';
-import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {spawn, spawnSync} from 'node:child_process';
+import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, onTestFinished} from 'vitest';
 import {parsePlaybook} from '../../src/formats/playbook.ts';
 import {firstSteps, stepLines} from '../../src/surfaces/cli/first-steps.ts';
 import {installed} from '../daemon/terminal.ts';
-import {environment, root, temporary} from './run.ts';
+import {environment, main, newHome, root, temporary, until} from './run.ts';
 
 describe('what to type next', () => {
   it('has what it is for below it', () => {
@@ -55,7 +55,46 @@ describe('what to type next', () => {
   it('ends lines between words', () => {
     const text = firstSteps({home: '/h', source: '/s', isOnPath: true, editor: 'vi'});
     expect(text).toContain(
-      'Anything allowlist.yaml does not allow waits in a file for your approval. Starting commits nothing.\n',
+      "Anything allowlist.yaml doesn't allow waits in a file for your approval. Starting commits nothing.\n",
     );
+  });
+});
+
+describe('a first start', () => {
+  /** What a start says until it is ready; the daemon is stopped then. */
+  async function saidAtStart(home: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+    const child = spawn(process.execPath, [main, 'start'], {cwd: home, env: {...environment, ...env}});
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let said = '';
+    child.stdout.on('data', chunk => {
+      said += chunk;
+    });
+    await until(
+      () => existsSync(join(home, '.agentdir/status.json')) && /sandbox/.test(said),
+      ready => ready,
+    );
+    // The first steps come after the sandbox, or never: stopping waits for what is under way.
+    await until(
+      () => said,
+      text => text.includes('Try, in a second') || text.split('\n').length > 5 || existsSync(join(home, SHOWN)),
+      5_000,
+    ).catch(() => {});
+    child.kill('SIGTERM');
+    await new Promise(resolve => child.once('close', resolve));
+    return said;
+  }
+  const SHOWN = '.agentdir/first-steps-shown';
+
+  it('suggests commands once', async () => {
+    const home = await newHome();
+    expect(await saidAtStart(home)).toContain('Try, in a second terminal:');
+    expect(await saidAtStart(home)).not.toContain('Try, in a second');
+  });
+
+  it('suggests nothing and names the model if a key is set', async () => {
+    const home = await newHome();
+    const said = await saidAtStart(home, {ANTHROPIC_API_KEY: 'sk-ant-0123456789abcdef0123'});
+    expect(said).toContain('model claude-sonnet-4-5 of api.anthropic.com (key in ANTHROPIC_API_KEY, cost unknown)');
+    expect(said).not.toContain('Try, in a second');
   });
 });

@@ -183,3 +183,26 @@ describe('agentdir doctor', () => {
     expect((await agentdir(home, ['doctor'])).stdout).toMatch(/✗ journal +.*missing/);
   });
 });
+
+describe('a part of an id', () => {
+  const request = (id: string) =>
+    `- [x] A @human #approval "Approve more turns"\n  id: ${id}\n  type: approval_request\n  approval_type: budget\n  status: approved\n\n`;
+
+  it('means the session, not the requests for more turns that are named after it; of those, the last', async () => {
+    const id = (n: number) => `budget-planner-001-k7x9-20261118T100000000Z-turns-${n}`;
+    const home = await newHome({
+      'sessions/planner-001-k7x9.session.yaml': 'agent_id: planner-001\nmessages: []\n',
+      'tasks/approvals.task.md': `## TODO\n\n${[2, 10, 9].map(n => request(id(n))).join('')}`,
+    });
+    const shown = async (part: string) => {
+      const {code, stdout, stderr} = await agentdir(home, ['show', part, '--json']);
+      return code === 0 ? (JSON.parse(stdout) as Record<string, unknown>) : stderr;
+    };
+    expect(await shown('k7x9')).toMatchObject({kind: 'session', file: 'sessions/planner-001-k7x9.session.yaml'});
+    expect(await shown('budget-planner')).toMatchObject({kind: 'approval', id: id(10)});
+    expect(await shown('turns')).toMatchObject({kind: 'approval', id: id(10)});
+    expect(await shown(id(2))).toMatchObject({kind: 'approval', id: id(2)});
+    await agentdir(home, ['start', '--once']);
+    expect((await agentdir(home, ['log', 'k7x9'])).stdout).toContain('session planner-001-k7x9: created by hand');
+  });
+});

@@ -21,6 +21,8 @@ export interface Run {
 export const environment: NodeJS.ProcessEnv = {
   PATH: process.env.PATH,
   HOME: tmpdir(),
+  // No test asks a model that happens to run on this machine.
+  OLLAMA_HOST: '',
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_AUTHOR_NAME: 'Ada',

@@ -1,10 +1,11 @@
-import {mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {parseSession} from '../../src/formats/session/session.ts';
 import {listSessions} from '../../src/home/session-files.ts';
 import {committed, serve, settled, subjects} from '../daemon/serve.ts';
-import {agentdir, git, newHome, startAgentdir} from './run.ts';
+import {installed, terminal} from '../daemon/terminal.ts';
+import {agentdir, git, main, newHome, startAgentdir} from './run.ts';
 
 const read = (home: string, path: string) => readFileSync(join(home, path), 'utf8');
 /** What people said in it. */
@@ -129,6 +130,42 @@ messages:
     expect(await startAgentdir(home, ['send'], '\n').ended).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('nothing to send'),
+    });
+  });
+
+  describe.skipIf(!installed('script'))('on a terminal, without a text', () => {
+    /** An editor that writes this above what it is given, and keeps a copy of that. */
+    const editor = (home: string, text: string) => {
+      const place = join(dirname(home), 'editor');
+      const script = `#!/bin/sh\ncp "$1" ${place}.given\n{ printf '%s' '${text}'; cat ${place}.given; } > "$1"\n`;
+      writeFileSync(place, script, {mode: 0o755});
+      return {given: () => readFileSync(`${place}.given`, 'utf8'), env: `env EDITOR=${place}`};
+    };
+
+    it('opens the editor, and sends what was written without the comment lines', async () => {
+      const home = await newHome();
+      const {given, env} = editor(home, 'Is Redis up?\n\n# mine\n  and Postgres?\n');
+      const screen = terminal(home, `${env} ${process.execPath} ${main} send --to planner`);
+      await screen.shows(/sent to planner-001-/);
+      expect(await screen.exited).toBe(0);
+      expect(given()).toMatch(/^\n# Message to planner-001 in .*\n# Lines that start with # are ignored\./);
+      expect(contents(home, listSessions(home)[0]?.path ?? '')).toEqual(['Is Redis up?\n\n  and Postgres?']);
+    });
+
+    it('sends no empty message, opens no editor for an unknown agent, and keeps a message that cannot be sent', async () => {
+      const home = await newHome({'sessions/done.session.yaml': written('completed')});
+      const nothing = terminal(home, `${editor(home, '# only this\n').env} ${process.execPath} ${main} send`);
+      await nothing.shows(/the message is empty, so nothing was sent/);
+      expect(await nothing.exited).toBe(1);
+      expect(listSessions(home)).toHaveLength(1);
+      const {env} = editor(home, 'Long thoughts\n');
+      const unknown = terminal(home, `${env} ${process.execPath} ${main} send --to nobody`);
+      await unknown.shows(/no agent "nobody"/);
+      const kept = terminal(home, `${env} ${process.execPath} ${main} send --session done`);
+      const [, path = ''] = /kept in (\S+)/.exec(await kept.shows(/kept in \S+\.md/)) ?? [];
+      expect(readFileSync(path, 'utf8')).toBe('Long thoughts\n');
+      rmSync(dirname(path), {recursive: true});
+      await kept.shows(/done is completed/);
     });
   });
 

@@ -1,6 +1,7 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
+import {waitingFor} from '../../src/check/waiting.ts';
 import {cursorPath, cursorText} from '../../src/formats/cursor-file.ts';
 import {listSessions} from '../../src/home/session-files.ts';
 import {indexHome} from '../../src/surfaces/actions/load-home.ts';
@@ -46,6 +47,11 @@ it('says of a home what a check says of it', async () => {
     sessions: {sleeping: 1, error: 1, new: 1},
     needs: needs.length,
     approvals: needs.filter(({what}) => what === 'approval').length,
+    // The head of a session does not say what its error was.
+    waiting: waitingFor(
+      needs.map(need => (need.what === 'session' ? {...need, line: 1, title: 'see its error'} : need)),
+      [],
+    ),
   });
   expect(needs).toHaveLength(5);
 });

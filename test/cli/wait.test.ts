@@ -48,6 +48,19 @@ describe('send --wait', () => {
     });
   });
 
+  it('Ctrl-C says that the agent goes on, and how to cancel', async () => {
+    const {sender, session} = await waiting();
+    const turn = session.turn();
+    turn.text('Let me');
+    await until(sender.stdout, text => text.includes('Let me'));
+    const ended = new Promise(resolve => sender.child.once('close', (_, signal) => resolve(signal)));
+    sender.child.kill('SIGINT');
+    expect(await ended).toBe('SIGINT');
+    expect(sender.stderr()).toContain(`${session.id} keeps working; see its answer with: agentdir peek --session`);
+    expect(sender.stderr()).toMatch(/to cancel, set "status: paused" in sessions\/\S+\.session\.yaml\n$/);
+    turn.end('answered');
+  });
+
   it('--json: one value, with the usage of all turns', async () => {
     const {sender, session} = await waiting('--json');
     const usage = {input_tokens: 10, output_tokens: 2, cost_usd: 0.5};

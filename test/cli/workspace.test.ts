@@ -48,6 +48,14 @@ describe('agentdir workspace', () => {
     expect(await w.git('log', '--format=%s')).toBe('call call_two\ncall call_one\n');
   });
 
+  it('names the call of a diff without escape sequences of its own, in colour too', async () => {
+    const w = await withCalls();
+    const {stdout, stderr} = await agentdir(w.home, ['workspace', 'diff', 'coder'], {...environment, FORCE_COLOR: '1'});
+    expect(stdout).toContain('\u001b[32m+two');
+    expect(stderr).toContain('call call_two');
+    expect(stderr).not.toContain('U+001B');
+  });
+
   it('takes a call back by a commit on top, keeps what came later, and takes that back again', async () => {
     const w = await withCalls();
     w.put({'a.txt': '1\ntwo\n3\n4\nfive by hand\n'});

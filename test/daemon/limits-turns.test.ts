@@ -76,7 +76,7 @@ describe('an agent that would go on for ever', () => {
     expect(parseSpend(read(home, 'state/spend.yaml')).value).toEqual({
       day: today(),
       // The server says that its answers had no tokens, so these are estimated.
-      agents: {a: {turns: 9, input_tokens: 900, output_tokens: expect.any(Number), cost_usd: 0.9}},
+      agents: {a: {turns: 9, input_tokens: 900, output_tokens: expect.any(Number), cost_usd: 0.9, unpriced_tokens: 0}},
     });
     expect(await git(home, 'status', '--porcelain')).toBe('');
   });

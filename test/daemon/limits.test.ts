@@ -152,8 +152,8 @@ describe('a session at its limit', () => {
     expect(spend.value).toEqual({
       day: today,
       agents: {
-        a: {turns: 7, input_tokens: 630, output_tokens: 70, cost_usd: 0.07},
-        'planner-001': {turns: 3, input_tokens: 270, output_tokens: 30, cost_usd: 0.03},
+        a: {turns: 7, input_tokens: 630, output_tokens: 70, cost_usd: 0.07, unpriced_tokens: 0},
+        'planner-001': {turns: 3, input_tokens: 270, output_tokens: 30, cost_usd: 0.03, unpriced_tokens: 0},
       },
     });
     tick(home, id, 'x');
@@ -212,6 +212,7 @@ describe('whatever happened while no daemon ran', () => {
       input_tokens: 9000,
       output_tokens: 50,
       cost_usd: 0.05,
+      unpriced_tokens: 0,
     });
     // The sessions are gone, what they cost is not.
     rmSync(join(home, path('s1')));

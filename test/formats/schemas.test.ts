@@ -188,7 +188,7 @@ describe('yaml-language-server', () => {
       'state/spend.yaml',
       spendText({
         day: '2025-10-04',
-        agents: {'planner-001': {turns: 2, input_tokens: 9, output_tokens: 1, cost_usd: 0.25}},
+        agents: {'planner-001': {turns: 2, input_tokens: 9, output_tokens: 1, cost_usd: 0.25, unpriced_tokens: 0}},
       }),
     ],
     ['state/inbox/new.yaml', cursorText({...newCursor(2), rewritten: 9, rotated: [newCursor()]})],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import type {Message} from '../../src/formats/session/session-schema.ts';
-import {addSpent, dayOf, NOTHING_SPENT, oneTurn, spentIn, workIn} from '../../src/formats/session/spent.ts';
+import {addSpent, costWords, dayOf, NOTHING_SPENT, oneTurn, spentIn, workIn} from '../../src/formats/session/spent.ts';
 
 const said = (timestamp: string, input_tokens: number, cost_usd?: number): Message => ({
   role: 'assistant',
@@ -40,7 +40,21 @@ describe('what a session came to', () => {
         {role: 'assistant', content: 'without usage', timestamp: '2026-11-16T11:00:00.000Z'},
         said('2026-11-16T12:00:00.000Z', 20, 0.2),
       ]),
-    ).toEqual({day: '2026-11-16', turns: 3, input_tokens: 30, output_tokens: 2, cost_usd: 0.3});
+    ).toEqual({day: '2026-11-16', turns: 3, input_tokens: 30, output_tokens: 2, cost_usd: 0.3, unpriced_tokens: 0});
+  });
+
+  it('says what cost is unknown, and never that it was nothing', () => {
+    const at = '2026-11-16T10:00:00.000Z';
+    const words = (...messages: Message[]) => {
+      const spent = spentIn(messages);
+      return spent && costWords(spent);
+    };
+    expect(spentIn([said(at, 10), said(at, 20, 0.5)])).toMatchObject({cost_usd: 0.5, unpriced_tokens: 11});
+    expect(words(said(at, 10))).toBe('cost unknown');
+    expect(words(said(at, 1999), said(at, 20, 0.5))).toBe('$0.50, cost of 2,000 tokens unknown');
+    expect(words(said(at, 20, 0.5))).toBe('$0.50');
+    expect(words(said(at, 20, 0))).toBe('$0.00');
+    expect(words({role: 'assistant', content: 'of a playbook', timestamp: at})).toBe('');
   });
 
   it('is the same summed at once or call by call', () => {

@@ -112,6 +112,29 @@ describe('the playbook', () => {
     expect((await ask([empty], [user('x')])).content).toContain('"e"');
   });
 
+  it('fills in the list of a tool result, one item a line', async () => {
+    const list = playbook('{version: 1, rules: [{when: {role: tool_result}, say: "{{ list }}"}]}');
+    const words = async (result: string) => (await ask([list], afterCall('x', result))).content;
+    expect(await words('{"success":true,"agents":[{"id":"a","type":"t","description":"Does A."},{"id":"b"}]}')).toBe(
+      '- a: Does A.\n- b',
+    );
+    expect(await words('{"tasks":[{"id":"t1","title":"Look","state":"pending"}]}')).toBe('- t1: Look, pending');
+    expect(await words('{"files":["x","y"]}')).toBe('- x\n- y');
+    expect(await words('{"agents":[]}')).toBe('(none)');
+    expect(await words('plain')).toBe('plain');
+  });
+
+  it('answers which agents there are in words', async () => {
+    const shipped = [
+      playbook(readFileSync(new URL('../../playbooks/first-run.playbook.yaml', import.meta.url), 'utf8')),
+    ];
+    expect((await ask(shipped, [user('which agents are there?')])).calls[0]?.name).toBe('list_agents');
+    const found = afterCall('list_agents', '{"success":true,"agents":[{"id":"coder","description":"Writes code."}]}');
+    expect((await ask(shipped, found)).content).toContain('\n- coder: Writes code.\n');
+    const refused = afterCall('list_agents', '{"success":false,"error":"no","code":"NOT_ALLOWED"}');
+    expect((await ask(shipped, refused, 'retriever-001')).content).toContain('agentdir list');
+  });
+
   it('the one that comes with Agentdir says what it is, and makes a plan', async () => {
     const shipped = [
       playbook(readFileSync(new URL('../../playbooks/first-run.playbook.yaml', import.meta.url), 'utf8')),

@@ -33,7 +33,7 @@ describe('the narrowest rule', () => {
   });
 
   it.each([
-    ['echo $HOME', '', /as long as it uses \$ expansion/],
+    ['echo $HOME', '', /that uses \$ expansion/],
     ['', '', /no command/],
     ['rm x', 'commands: {deny: ["rm *"]}', /denies/],
     ['docker ps', 'commands: {ask: ["docker ps"]}', /ties with/],

@@ -15,7 +15,7 @@ import {collectDecisions} from './decisions.ts';
 
 const NEW_QUEUE = `# Approvals
 
-What agents ask you to decide. Change \`[_]\` to \`[x]\` to approve, or to \`[-]\` to reject, and save.
+Requests that wait for your decision. Change \`[_]\` to \`[x]\` to approve, or to \`[-]\` to reject, and save.
 
 ## TODO
 `;

@@ -53,7 +53,8 @@ function settleCursor(
     if (reading.saved !== text) written();
     return undefined;
   }
-  return {text, words: `read up to line ${cursor.line}`, tasks: [], written};
+  const to = reading.lastDelivery ? `; the last one went to ${reading.lastDelivery.session}` : '';
+  return {text, words: `read up to line ${cursor.line}${to}`, tasks: [], written};
 }
 
 /** Deliver lines that were rejected for a missing agent which exists now, and remove them from the file. */

@@ -221,7 +221,8 @@ async function deliver(
     reading.rejected += rejected.length;
   }
   const letters = await withoutDeliveredKeys(daemon, all);
-  const letterDelivered = () => {
+  const letterDelivered = (from?: string, session?: string) => {
+    if (from !== undefined && session !== undefined) reading.lastDelivery = {from, session};
     if (--reading.underWay > 0) return;
     reading.cursor = advanceCursor(reading.cursor as Cursor, next);
     if (files.disk.clock.monotonic() - reading.savedAt > CURSOR_MS) saveCursor(files, reading);
@@ -234,7 +235,7 @@ async function deliver(
     if (more) mail.expect(session);
   }
   for (const {path: session, letter} of letters) {
-    mail.post(session, {...letter, delivered: letterDelivered});
+    mail.post(session, {...letter, delivered: where => letterDelivered(letter.message.from, where.session)});
   }
   for (const session of sessions) lookAgain(files, session);
   letterDelivered();

@@ -1,5 +1,6 @@
 import {basename} from 'node:path';
 import type {Cursor} from '../../formats/cursor-file.ts';
+import type {InboxDelivery} from '../../home/status.ts';
 import {LinesRead, MAX_REMEMBERED_LINES} from './lines-read.ts';
 import type {Schedules} from './schedules.ts';
 
@@ -34,6 +35,8 @@ export interface InboxReading {
   readonly expecting: Set<string>;
   /** Lines that were set aside in this run. */
   rejected: number;
+  /** Where the last delivered line went, in this run. */
+  lastDelivery: InboxDelivery | undefined;
   /** Why the inbox cannot continue. */
   waitsFor: string | undefined;
   /** Progress of reading a large inbox: when it was last reported (or reading began), and whether it was reported. */
@@ -78,6 +81,7 @@ export class Inboxes {
       hole: undefined,
       expecting: new Set(),
       rejected: 0,
+      lastDelivery: undefined,
       waitsFor: undefined,
       progress: undefined,
     };
@@ -87,6 +91,12 @@ export class Inboxes {
 
   get(path: string): InboxReading | undefined {
     return this.#readings.get(path);
+  }
+
+  /** Where the last line of each inbox went in this run. */
+  delivered(): Record<string, InboxDelivery> {
+    const known = [...this.#readings.values()];
+    return Object.fromEntries(known.flatMap(({path, lastDelivery}) => (lastDelivery ? [[path, lastDelivery]] : [])));
   }
 
   paths(): Iterable<string> {

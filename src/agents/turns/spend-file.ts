@@ -1,7 +1,7 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {CompletedFile} from '../../decide/complete.ts';
-import {SPEND_FILE} from '../../formats/session/spent.ts';
-import {type DaySpend, type SpendFile, spendText} from '../../formats/spend-file.ts';
+import {costWords, SPEND_FILE, type Spent} from '../../formats/session/spent.ts';
+import {type SpendFile, spendText} from '../../formats/spend-file.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
 import {loadSpend} from '../sessions/budget.ts';
 import {plannedWriteOf} from '../state/completed-write.ts';
@@ -27,21 +27,22 @@ export function spendReconciler(daemon: With<'files' | 'spend'>): Reconciler {
 /** Today's usage, if it differs from the file. */
 function settleSpend(spend: Spend, file: SpendFile | undefined): CompletedFile | undefined {
   const value = spend.value();
-  if (!value || isDeepStrictEqual(value, file?.value && knownKeys(file.value))) return undefined;
-  const {turns, input_tokens, output_tokens, cost_usd} = spend.all;
-  const tokens = (input_tokens + output_tokens).toLocaleString('en-US');
+  if (!value || isDeepStrictEqual(value, file?.value && {day: file.value.day, agents: file.value.agents}))
+    return undefined;
   return {
     text: spendText(value),
-    words: `${value.day}: ${turns.toLocaleString('en-US')} ${turns === 1 ? 'turn' : 'turns'}, ${tokens} tokens, $${cost_usd.toFixed(2)}`,
+    words: `${value.day}: ${spentWords(spend.all)}`,
     tasks: [],
   };
 }
 
-/** The value without unknown keys. */
-function knownKeys({day, agents}: DaySpend): DaySpend {
-  const own = Object.entries(agents).map(([name, {turns, input_tokens, output_tokens, cost_usd}]) => [
-    name,
-    {turns, input_tokens, output_tokens, cost_usd},
-  ]);
-  return {day, agents: Object.fromEntries(own)};
+function spentWords(spent: Spent): string {
+  const {turns, input_tokens, output_tokens} = spent;
+  const tokens = input_tokens + output_tokens;
+  const parts = [
+    `${turns.toLocaleString('en-US')} ${turns === 1 ? 'turn' : 'turns'}`,
+    tokens === 0 ? '' : `${tokens.toLocaleString('en-US')} tokens`,
+    costWords(spent),
+  ];
+  return parts.filter(Boolean).join(', ');
 }

@@ -15,8 +15,8 @@ export async function noticesOf(home: string): Promise<Notice[]> {
   const notices: Notice[] = [];
   if (process.getuid?.() === 0)
     notices.push({
-      what: 'running as root, and so are unsandboxed commands of agents',
-      hint: 'run it as a separate user',
+      what: 'running as root: commands outside the sandbox run as root too',
+      hint: 'run the daemon as a separate user',
     });
   if (ident.code !== 0)
     notices.push({

@@ -8,8 +8,8 @@ import {newCallId} from './collect.ts';
 /** A rule's pattern sees this many characters of a message; a pattern may take quadratic time. */
 const MAX_MATCHED_TEXT = 100_000;
 
-const noRule = `No rule of a playbook fits this message. I am the built-in playbook, a script and not an AI. For a real
-answer set OPENAI_API_KEY where the daemon is started, or list a model under models: in agentdir.yaml, and restart it.`;
+const noRule = `No rule of a playbook matches this message. I am the built-in playbook, a script and not an AI. To talk to an AI,
+set an API key where the daemon is started, such as ANTHROPIC_API_KEY or OPENAI_API_KEY, and restart the daemon.`;
 
 interface Words {
   say: string;
@@ -48,7 +48,8 @@ function answerOf(rule: PlaybookRule, session: readonly Message[], length: numbe
   const message = session[length - 1];
   const captures = capturesOf(rule.when, message, session, length, agent);
   if (!captures) return undefined;
-  const values = {text: message?.content ?? '', agent, ...captures};
+  const text = message?.content ?? '';
+  const values = {text, list: listIn(text), agent, ...captures};
   const say = fill(rule.say ?? '', values).trimEnd();
   const calls = (rule.call ?? []).map(call => ({
     name: call.tool,
@@ -79,6 +80,27 @@ function capturesOf(
   if (!match) return undefined;
   const groups = {...Object.fromEntries(match.entries()), ...match.groups};
   return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, value ?? '']));
+}
+
+/** The first list in a tool result, one item a line; without a list, the result as it is. */
+function listIn(result: string): string {
+  try {
+    const value: unknown = JSON.parse(result);
+    const list = isMap(value) ? Object.values(value).find(Array.isArray) : value;
+    if (!Array.isArray(list)) return result;
+    return list.length === 0 ? '(none)' : list.map(item => `- ${itemWords(item)}`).join('\n');
+  } catch {
+    return result;
+  }
+}
+
+/** `{id: coder, type: x, description: Writes code}` → `coder: Writes code` */
+function itemWords(item: unknown): string {
+  if (!isMap(item)) return typeof item === 'string' ? item : JSON.stringify(item);
+  const {id, name = id, title, description = title, state, status = state} = item;
+  const words = [description, status].filter(value => typeof value === 'string');
+  if (typeof name !== 'string') return words.length > 0 ? words.join(', ') : JSON.stringify(item);
+  return words.length > 0 ? `${name}: ${words.join(', ')}` : name;
 }
 
 const patterns = new Map<string, RegExp>();

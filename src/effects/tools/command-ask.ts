@@ -55,9 +55,9 @@ function filesRead({segments, doubts}: Judgement): string[] | undefined {
 
 /** Describe what must not change until the command runs; otherwise the person is asked again. */
 function boundWords(bound: Readonly<Record<string, string>>): string {
-  if (bound[WHOLE] !== undefined) return 'the line and the whole workspace: it may read any file of it';
-  if (Object.keys(bound).length === 0) return 'the line alone: it reads no files of the workspace';
-  return 'the line and the files under "Bound to": it reads no others';
+  if (bound[WHOLE] !== undefined) return 'this line and the whole workspace; it may read any file in it';
+  if (Object.keys(bound).length === 0) return 'this line only; it reads no files of the workspace';
+  return 'this line and the files under "Bound to"; it reads no others';
 }
 
 /** Each simple command with quoted words, so that their ends are visible, its verdict and the reason. */
@@ -66,9 +66,9 @@ function segmentsText({segments, doubts}: Judgement): string {
     ({verdict, argv, reason}) => `${verdict}: ${argv.map(word => JSON.stringify(word)).join(' ')}\n  ${reason}`,
   );
   if (doubts.length === 0) return lines.join('\n');
-  const why = `Not proven to be only this, for the line ${doubts.join(', ')}.`;
-  if (lines.length === 0) return `${why} No command in it can be read.`;
-  return `${why} What can be read of it:\n${lines.join('\n')}`;
+  const why = `This may not be everything the line does: it ${doubts.join(', ')}.`;
+  if (lines.length === 0) return `${why} No command could be parsed.`;
+  return `${why} Commands found:\n${lines.join('\n')}`;
 }
 
 function permissionsText(
@@ -80,17 +80,17 @@ function permissionsText(
   const confined = plan.approved.every(program => program.confined);
   const online = !confined || plan.approved.some(program => program.network);
   const where = confined
-    ? 'in the sandbox: the workspace, a system that it can only read, and nothing else of this machine'
+    ? 'in the sandbox: it sees the workspace and a read-only system, and nothing else on this machine'
     : plan.unconfined === undefined
       ? 'on the host, outside the sandbox: it can do whatever the daemon can'
-      : `without a sandbox, for there is none (${plan.unconfined}): it can do whatever the daemon can`;
+      : `without a sandbox (${plan.unconfined}): it can do whatever the daemon can`;
   const wanted = [sandbox === 'host' && 'to run on the host', network && 'network access'].filter(Boolean);
   return [
     `runs: ${where}`,
     `network: ${online ? 'yes' : 'no'}`,
-    'workspace: it can change every file of it',
-    `time: ended after ${secondsOf(timeout_seconds, context)} s`,
-    'how: bash reads this very line',
+    'workspace: it can change any file in it',
+    `time limit: ${secondsOf(timeout_seconds, context)} s`,
+    'how: bash runs exactly this line',
     `bound to: ${bound}`,
     ...(wanted.length > 0 ? [`the agent asks for: ${wanted.join(', ')}`] : []),
   ].join('\n');
@@ -108,7 +108,7 @@ async function alwaysOf(
   if ('none' in found) return found;
   const then = await planCommand(args, withRules(policy, found.rules), context);
   if (then.verdict !== 'allow') return {none: `a rule would not be enough: ${then.reasons.join('; ')}`};
-  if (context.redact.value(found) !== found) return {none: 'it has a secret in it, which no file may hold'};
+  if (context.redact.value(found) !== found) return {none: 'the rule would contain a secret, which no file may hold'};
   return found;
 }
 
@@ -119,5 +119,5 @@ function withScripts(always: Ask['always'], bound: Readonly<Record<string, strin
   if ('none' in always || names.length === 0) return always;
   const [first = '', ...others] = names;
   const which = others.length === 0 ? first : `${first} and ${others.length} more`;
-  return {...always, but: `then it runs whatever ${which} may hold by that time, and nobody is asked`};
+  return {...always, but: `from then on it runs whatever ${which} contains at that time, without asking`};
 }

@@ -13,6 +13,11 @@ export function isBudget({type, id}: ApprovalItem): boolean {
   return type === 'budget' && id !== undefined;
 }
 
+/** Whether an id is that of a request to exceed a limit. The daemon numbers the requests for one limit. */
+export function isBudgetId(id: string): boolean {
+  return /^budget-.+-\d+$/.test(id);
+}
+
 /** The state recorded by the daemon, as long as the box agrees. A person may take an approval back. */
 export function approvalState(item: ApprovalItem): ApprovalState {
   const {decision, status} = item;

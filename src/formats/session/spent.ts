@@ -9,7 +9,10 @@ export interface Spent {
   turns: number;
   input_tokens: number;
   output_tokens: number;
+  /** Of the tokens whose price is known. */
   cost_usd: number;
+  /** Tokens of models without a price: what they cost is unknown. */
+  unpriced_tokens: number;
 }
 
 export interface DaySpent extends Spent {
@@ -17,7 +20,7 @@ export interface DaySpent extends Spent {
 }
 
 /** Usage of one model call, as far as reported. */
-export type Usage = {[K in Exclude<keyof Spent, 'turns'>]?: number | undefined};
+export type Usage = {[K in Exclude<keyof Spent, 'turns' | 'unpriced_tokens'>]?: number | undefined};
 
 /** Limits beyond which a person is asked. */
 export interface SpendLimits {
@@ -36,7 +39,13 @@ export interface SpendLimits {
   messages?: number;
 }
 
-export const NOTHING_SPENT: Readonly<Spent> = {turns: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0};
+export const NOTHING_SPENT: Readonly<Spent> = {
+  turns: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cost_usd: 0,
+  unpriced_tokens: 0,
+};
 
 export function addSpent(a: Spent, b: Spent): Spent {
   return {
@@ -44,6 +53,7 @@ export function addSpent(a: Spent, b: Spent): Spent {
     input_tokens: a.input_tokens + b.input_tokens,
     output_tokens: a.output_tokens + b.output_tokens,
     cost_usd: money(a.cost_usd + b.cost_usd),
+    unpriced_tokens: a.unpriced_tokens + b.unpriced_tokens,
   };
 }
 
@@ -54,11 +64,26 @@ export function largerSpent(a: Spent, b: Spent): Spent {
     input_tokens: Math.max(a.input_tokens, b.input_tokens),
     output_tokens: Math.max(a.output_tokens, b.output_tokens),
     cost_usd: Math.max(a.cost_usd, b.cost_usd),
+    unpriced_tokens: Math.max(a.unpriced_tokens, b.unpriced_tokens),
   };
 }
 
-export function oneTurn({input_tokens = 0, output_tokens = 0, cost_usd = 0}: Usage = {}): Spent {
-  return {turns: 1, input_tokens, output_tokens, cost_usd};
+export function oneTurn(usage: Usage = {}): Spent {
+  const {input_tokens = 0, output_tokens = 0, cost_usd = 0} = usage;
+  return {turns: 1, input_tokens, output_tokens, cost_usd, unpriced_tokens: unpricedTokens(usage)};
+}
+
+function unpricedTokens({input_tokens = 0, output_tokens = 0, cost_usd}: Usage): number {
+  return cost_usd === undefined ? input_tokens + output_tokens : 0;
+}
+
+/** `$1.20`, or that the cost is unknown. Empty if no tokens were used, as by the playbook. */
+export function costWords({input_tokens, output_tokens, cost_usd, unpriced_tokens}: Omit<Spent, 'turns'>): string {
+  if (input_tokens + output_tokens === 0) return '';
+  const known = `$${cost_usd.toFixed(cost_usd > 0 && cost_usd < 0.01 ? 4 : 2)}`;
+  if (unpriced_tokens === 0) return known;
+  const unknown = `cost of ${unpriced_tokens.toLocaleString('en-US')} tokens unknown`;
+  return cost_usd > 0 ? `${known}, ${unknown}` : 'cost unknown';
 }
 
 /** Round to a billionth of a dollar, to keep sums readable. */
@@ -81,7 +106,7 @@ type Newest = DaySpent & {since: string};
 const settled = new SettledPrefix<Newest>(() => nothingSince(''), spend);
 
 function nothingSince(since: string): Newest {
-  return {since, day: '', turns: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0};
+  return {since, day: '', ...NOTHING_SPENT};
 }
 
 function spend(sum: Newest, {role, timestamp, usage}: Message): void {
@@ -93,6 +118,7 @@ function spend(sum: Newest, {role, timestamp, usage}: Message): void {
   sum.input_tokens += usage?.input_tokens ?? 0;
   sum.output_tokens += usage?.output_tokens ?? 0;
   sum.cost_usd += usage?.cost_usd ?? 0;
+  sum.unpriced_tokens += unpricedTokens(usage ?? {});
 }
 
 /** Usage on a session's newest day, if any. `since`: older usage belongs to the session it was forked from. */

@@ -1,3 +1,4 @@
+import {providerKeys} from '../../formats/providers.ts';
 import type {Secret} from './redact.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -10,7 +11,7 @@ const withPassword = /^[a-z][a-z0-9+.-]*:\/\/[^\s:@/]*:([^\s@]+)@/i;
 
 /** Values that must never be written: the models' keys, and variables whose name or value marks a secret. */
 export function secretsOf(keyVariables: Iterable<string>, env: Environment): Secret[] {
-  const keys = new Set(['OPENAI_API_KEY', ...keyVariables]);
+  const keys = new Set([...providerKeys, ...keyVariables]);
   const secrets: Secret[] = [];
   for (const name of keys) {
     const value = Object.hasOwn(env, name) ? env[name] : undefined;

@@ -1,5 +1,6 @@
 import {Command} from 'commander';
-import {locateHome} from '../../home/locate.ts';
+import {locateHome, overriddenHome} from '../../home/locate.ts';
+import {note} from '../terminal/output.ts';
 import {wrap} from '../terminal/wrap.ts';
 import {addApprovalCommands} from './approval-commands.ts';
 import type {ProgramInfo} from './command-context.ts';
@@ -39,7 +40,7 @@ export function buildCommands(about: ProgramInfo, finish: (code: number) => void
     .exitOverride();
   const given = () => program.opts<{home?: string; json?: boolean}>();
   const surroundings = {
-    home: () => locateHome(given().home, process.cwd(), process.env),
+    home: () => chosenHome(given().home),
     json: () => given().json === true,
     finish,
   };
@@ -63,6 +64,15 @@ export function buildCommands(about: ProgramInfo, finish: (code: number) => void
   for (const one of [program, ...program.commands].filter(({commands}) => commands.length > 0))
     one.helpCommand('help [command]', 'show help for a command');
   return program;
+}
+
+/** The home to use. AGENTDIR_HOME wins over the home in the current folder, and says so. */
+function chosenHome(given: string | undefined): string {
+  const home = locateHome(given, process.cwd(), process.env);
+  const overridden = given === undefined ? overriddenHome(process.cwd(), process.env) : undefined;
+  if (overridden !== undefined)
+    note(`using ${home} because AGENTDIR_HOME is set. For the home in this folder: --home ${overridden}`);
+  return home;
 }
 
 function writeTo(stream: NodeJS.WriteStream): (text: string) => void {

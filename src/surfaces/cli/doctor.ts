@@ -4,6 +4,7 @@ import {groupControls} from '../../effects/sandbox/control-groups.ts';
 import {makeSandbox} from '../../effects/sandbox/sandbox.ts';
 import {exit} from '../../formats/common/errors.ts';
 import {folders} from '../../formats/common/key.ts';
+import {providerKeys} from '../../formats/providers.ts';
 import {parseSettings} from '../../formats/settings.ts';
 import {ignoredInHome} from '../../home/create.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
@@ -14,6 +15,7 @@ import {SHORTEST_KEY} from '../../policy/redact/redact-credential.ts';
 import {keyVariables} from '../actions/talk/redact-message.ts';
 import {colors, plural, print, printJson} from '../terminal/output.ts';
 import {checkConnectors} from './doctor-connectors.ts';
+import {checkFiles} from './doctor-files.ts';
 import type {DoctorFinding} from './doctor-finding.ts';
 import {checkGit, checkIdentity, checkRepository} from './doctor-git.ts';
 import {checkInboxes} from './doctor-inboxes.ts';
@@ -25,10 +27,11 @@ const NAME = 11;
 /** Checks machine and home; exit 1 if there is a problem. */
 export async function doctorCommand({home, json}: {home: string; json: boolean}): Promise<number> {
   // Run external programs in parallel.
-  const [installed, person, kept, saving, confined, signing] = await Promise.all([
+  const [installed, person, kept, files, saving, confined, signing] = await Promise.all([
     checkGit(home),
     checkIdentity(home),
     checkRepository(home),
+    checkFiles(home),
     checkSaves(home),
     sandbox(home),
     signers(home),
@@ -39,6 +42,7 @@ export async function doctorCommand({home, json}: {home: string; json: boolean})
     person,
     ...kept,
     daemon(home),
+    ...files,
     watches(),
     writable(home),
     space(home),
@@ -60,8 +64,8 @@ export async function doctorCommand({home, json}: {home: string; json: boolean})
       if (hint) print(`  ${' '.repeat(NAME)} ${colors.cyan('=')} ${hint}`, NAME + 5);
     }
     const notes = findings.filter(({state}) => state === 'note').length;
-    const well = notes > 0 ? colors.yellow(`0 problems, ${plural(notes, 'note')}`) : colors.green('0 problems');
-    print(`\n${bad > 0 ? colors.red(`${plural(bad, 'problem')}`) : well}`);
+    const color = bad > 0 ? colors.red : notes > 0 ? colors.yellow : colors.green;
+    print(`\n${color(`${plural(bad, 'problem')}${notes > 0 ? `, ${plural(notes, 'note')}` : ''}`)}`);
   }
   return bad > 0 ? exit.failed : exit.done;
 }
@@ -147,7 +151,7 @@ function ignoring(home: string): DoctorFinding {
 
 /** Checks the environment of this shell, usually that of the daemon too. */
 function shortKeys(home: string): DoctorFinding[] {
-  const names = new Set(['OPENAI_API_KEY', ...keyVariables(home)]);
+  const names = new Set([...providerKeys, ...keyVariables(home)]);
   const short = [...names].filter(name => {
     const length = process.env[name]?.trim().length ?? 0;
     return length > 0 && length < SHORTEST_KEY;

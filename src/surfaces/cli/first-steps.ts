@@ -1,4 +1,4 @@
-import {existsSync, realpathSync} from 'node:fs';
+import {existsSync, realpathSync, writeFileSync} from 'node:fs';
 import {delimiter, dirname, join} from 'node:path';
 import {colors, screenWidth} from '../terminal/output.ts';
 import {wrap} from '../terminal/wrap.ts';
@@ -14,6 +14,20 @@ export interface StartingPoint {
 export function startingPoint(home: string, env: NodeJS.ProcessEnv = process.env): StartingPoint {
   const editor = env.VISUAL || env.EDITOR || 'vi';
   return {home: real(home), source: packageOf(process.argv[1] ?? ''), isOnPath: isOnPath(env.PATH ?? ''), editor};
+}
+
+const SHOWN = '.agentdir/first-steps-shown';
+
+/** Whether the first steps have not been shown in this home. From now on they have. */
+export function isFirstTime(home: string): boolean {
+  const path = join(home, SHOWN);
+  if (existsSync(path)) return false;
+  try {
+    writeFileSync(path, '');
+  } catch {
+    // A full disk: show them again.
+  }
+  return true;
 }
 
 /** Suggests commands for a second terminal. */
@@ -37,7 +51,7 @@ export function firstSteps({home, source, isOnPath, editor}: StartingPoint): str
 }
 
 const PROSE = 100;
-const SAFE = 'Anything allowlist.yaml does not allow waits in a file for your approval. Starting commits nothing.';
+const SAFE = "Anything allowlist.yaml doesn't allow waits in a file for your approval. Starting commits nothing.";
 const OWN =
   'This is Agentdir’s own source: the daemon commits to your current branch. To work on the source, create a separate home: agentdir init ~/agents';
 

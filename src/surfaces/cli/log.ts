@@ -3,6 +3,7 @@ import {nearest} from '../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {folders, kindOf, stemOf} from '../../formats/common/key.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
+import {cursorPath} from '../../formats/cursor-file.ts';
 import {parseSession} from '../../formats/session/session.ts';
 import {fieldOf} from '../../formats/task/task.ts';
 import {parseTasks} from '../../formats/task/task-parse.ts';
@@ -11,6 +12,7 @@ import {headCommit, history, type JournalChange} from '../../home/history.ts';
 import {MARKER} from '../../home/locate.ts';
 import {listHome, readHomeFile} from '../../home/read.ts';
 import {listSessions} from '../../home/session-files.ts';
+import {withoutOldBudgets} from '../actions/talk/one-of.ts';
 import {colors, print, printJson} from '../terminal/output.ts';
 import {cutToWidth} from '../terminal/table.ts';
 import {whenReaderGoes} from './reader.ts';
@@ -97,15 +99,25 @@ function isOurs({trailers, paths}: JournalChange): boolean {
   return trailers.some(([key]) => key === 'Cause') || paths.some(path => kindOf(path) !== undefined);
 }
 
-function concerns({author, trailers, paths}: JournalChange, {name, asked}: Wanted): boolean {
+function concerns({author, subject, trailers, paths}: JournalChange, {name, asked}: Wanted): boolean {
+  const inbox = inboxNamed(name);
   return (
     author === name ||
+    // An inbox has no commits: its lines are messages of sessions, and its cursor says how far it is read.
+    paths.includes(cursorPath(inbox)) ||
+    trailers.some(([key, value]) => key === 'Delivery' && value.startsWith(`${inbox}@`)) ||
+    (subject.includes(`${inbox}#`) && trailers.some(([key, value]) => key === 'Cause' && value === 'delivery')) ||
     trailers.some(([key, value]) => key !== 'Cause' && value === name) ||
     paths.some(path => path === name || stemOf(path) === name) ||
     // Include decisions in the queue or on the page; other commits repeat them.
     (trailers.some(([key, value]) => key === 'Approval' && asked.has(value)) &&
       (paths.includes(APPROVALS_FILE) || trailers.some(([key, value]) => key === 'Cause' && value === 'edit')))
   );
+}
+
+/** An inbox by its path or its name without ending. */
+function inboxNamed(name: string): string {
+  return name.startsWith('inbox/') ? name : `inbox/${name}.jsonl`;
 }
 
 /** Approval ids of a session. */
@@ -130,7 +142,8 @@ function resolve(home: string, what: string): {name: string; near?: string | und
     }
   }
   if (names.has(name)) return {name};
-  const matches = [...names].filter(known => !known.includes('/') && known.includes(name));
+  const ids = [...names].filter(known => !known.includes('/'));
+  const matches = withoutOldBudgets(name, ids).filter(known => known.includes(name));
   if (matches.length > 1)
     throw new UserError(`"${what}" is ambiguous: ${matches.slice(0, 8).join(', ')}`, exit.usage, 'use more of the id');
   const [only] = matches;

@@ -1,16 +1,22 @@
+import {mkdtempSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
 import {shortTitle} from '../../check/need.ts';
 import {exit, UserError} from '../../formats/common/errors.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
 import {fieldOf} from '../../formats/task/task.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {daemonOf} from '../../home/status.ts';
 import type {Request} from '../actions/decide/queue.ts';
 import {readApprovalRow} from '../actions/decide/row.ts';
 import {answerText, errorOf, usageOf} from '../actions/talk/answer.ts';
-import {readSession} from '../actions/talk/find-session.ts';
+import {agentName} from '../actions/talk/find-agent.ts';
+import {readSession, sessionFile} from '../actions/talk/find-session.ts';
 import {type ReplacedSecret, redactMessage} from '../actions/talk/redact-message.ts';
 import {type SentMessage, writeMessage} from '../actions/talk/write-message.ts';
 import {colors, complain, note, print, printJson} from '../terminal/output.ts';
 import {plainScreen, streamingScreen} from './answer-screen.ts';
+import {inEditor} from './editor.ts';
 import {reportReplaced, stdinText} from './given-text.ts';
 import {type AnswerWaitResult, waitForAnswer} from './wait.ts';
 
@@ -28,8 +34,12 @@ export interface SendOptions {
 
 export async function sendCommand(options: SendOptions): Promise<number> {
   const {home, words, to, session, wait, json} = options;
-  const {content, replaced} = redactMessage(home, contentOf(words));
-  const said = await writeMessage({home, content, session, agent: to});
+  const drafted = words.length === 0 && process.stdin.isTTY;
+  const {content, replaced} = redactMessage(home, drafted ? draft(options) : givenText(words));
+  const said = await writeMessage({home, content, session, agent: to}).catch((error: unknown) => {
+    if (drafted) keepDraft(content);
+    throw error;
+  });
   reportReplaced(replaced);
   const extra = replaced.length > 0 ? {replaced} : {};
   const running = daemonOf(nodeDisk(home)) !== undefined;
@@ -48,20 +58,31 @@ export async function sendCommand(options: SendOptions): Promise<number> {
   return wait ? exit.daemon : exit.done;
 }
 
-function contentOf(words: readonly string[]): string {
-  const given = words.length === 0 || (words.length === 1 && words[0] === '-') ? fromStdin(words) : words.join(' ');
+function givenText(words: readonly string[]): string {
+  const given = words.length === 0 || (words.length === 1 && words[0] === '-') ? stdinText() : words.join(' ');
   if (given.trim() === '') throw new UserError('there is nothing to send', exit.usage, 'agentdir send "Is Redis up?"');
   return given;
 }
 
-function fromStdin(words: readonly string[]): string {
-  if (words.length === 0 && process.stdin.isTTY)
-    throw new UserError(
-      'there is nothing to send',
-      exit.usage,
-      'agentdir send "Is Redis up?", or: agentdir send < FILE',
-    );
-  return stdinText();
+/** A message from the editor. As in a commit message of git, comment lines are left out, and an empty message ends the command. */
+function draft({home, to: agent, session}: SendOptions): string {
+  const to = session === undefined ? agentName(home, agent) : sessionFile(home, session).id;
+  const comments = [
+    `Message to ${visibleLine(to)} in ${visibleLine(home)}.`,
+    'Lines that start with # are ignored. An empty message is not sent.',
+  ];
+  const text = inEditor(`\n${comments.map(line => `# ${line}\n`).join('')}`, 'MESSAGE.md');
+  const lines = text.split(/\r?\n/).filter(line => !line.startsWith('#'));
+  const content = lines.join('\n').trim();
+  if (content === '') throw new UserError('the message is empty, so nothing was sent');
+  return content;
+}
+
+/** Writing it took the person some time. */
+function keepDraft(content: string): void {
+  const path = join(mkdtempSync(join(tmpdir(), 'agentdir-unsent-')), 'MESSAGE.md');
+  writeFileSync(path, `${content}\n`);
+  note(`your message was not sent; it is kept in ${path}`);
 }
 
 /** Explains why the session does not answer yet. */
@@ -96,13 +117,14 @@ async function answer(
   const write = (text: string) => void stdout.write(text);
   const size = () => (stdout.isTTY ? {columns: stdout.columns || 80, rows: stdout.rows || 24} : undefined);
   const screen = !json && stream ? streamingScreen({write, size}) : plainScreen(json ? () => {} : write);
+  const stopTelling = tellOnInterrupt(said);
   const waited = await waitForAnswer({
     home,
     file: said,
     asked: {message: said.message, segments: said.segments},
     screen,
     timeoutMs,
-  });
+  }).finally(stopTelling);
   const {over, replies, header, requests} = waited;
   const text = over === 'answered' ? answerText(replies) : undefined;
   screen.finish(text);
@@ -116,6 +138,19 @@ async function answer(
       ...extra,
     });
   return outcome(home, said, waited);
+}
+
+/** On Ctrl-C the command ends as usual, but says that the agent does not. Returns a function that takes this back. */
+function tellOnInterrupt({id, path}: SentMessage): () => void {
+  const tell = () => {
+    // The terminal shows ^C in the line of the answer.
+    if (process.stderr.isTTY) process.stderr.write('\n');
+    note(`${id} keeps working; see its answer with: agentdir peek --session ${id}`);
+    note(`to cancel, set "status: paused" in ${path}`);
+    process.kill(process.pid, 'SIGINT');
+  };
+  process.once('SIGINT', tell);
+  return () => process.off('SIGINT', tell);
 }
 
 /** Reports the outcome and returns the exit code. */

@@ -9,7 +9,7 @@ import {nodeDisk} from '../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../home/read.ts';
 import {listSessions} from '../../home/session-files.ts';
 import {readSession, sessionFile} from '../actions/talk/find-session.ts';
-import {oneOf} from '../actions/talk/one-of.ts';
+import {oneOf, withoutOldBudgets} from '../actions/talk/one-of.ts';
 import type {TaskStanding} from '../actions/tasks/standing.ts';
 import {colors, print, printJson} from '../terminal/output.ts';
 import {agentCommand} from './agent.ts';
@@ -39,7 +39,7 @@ export async function showCommand({home, id: wanted, json}: ShowOptions): Promis
   const id = oneOf(
     'session, task, approval or agent',
     wanted,
-    [...new Set([...sessions, ...excerpts.keys(), ...agents])],
+    withoutOldBudgets(wanted.replace(/^@/, ''), [...new Set([...sessions, ...excerpts.keys(), ...agents])]),
     'see agentdir list, agentdir tasks',
   );
   if (sessions.includes(id)) return showSession(home, id, json);

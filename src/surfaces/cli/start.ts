@@ -1,15 +1,16 @@
 import {visibleLine} from '../../formats/common/visible.ts';
 import type {DaemonEvent, Report} from '../../formats/daemon-event.ts';
 import {colors, plural, print, printWhole} from '../terminal/output.ts';
-import {firstSteps, startingPoint} from './first-steps.ts';
+import {firstSteps, isFirstTime, startingPoint} from './first-steps.ts';
 import {renderProblem} from './problem.ts';
 
-/** Prints events for people; in a new home also the first steps. */
+/** Prints events for people; in a new home without a model also the first steps, once. */
 export const reporter: Report = event => {
   const line = describe(event);
   const time = new Date().toTimeString().slice(0, 8);
   if (event.event === 'serving') isNew = event.sessions === 0;
-  if (event.event === 'ready' && isNew) printWhole(firstSteps(startingPoint(event.home)));
+  if (event.event === 'model' && event.isModel) isNew = false;
+  if (event.event === 'ready' && isNew && isFirstTime(event.home)) printWhole(firstSteps(startingPoint(event.home)));
   if (line === undefined) return;
   const end = event.event === 'serving' ? '. Edit any file; Ctrl-C stops.' : '';
   const show = event.event === 'problem' ? printWhole : print;

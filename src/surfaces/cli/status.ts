@@ -1,5 +1,7 @@
+import {waitingFor} from '../../check/waiting.ts';
 import {exit} from '../../formats/common/errors.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
+import type {Waiting, WaitingItem, WaitingKind} from '../../formats/waiting.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {listSessions, type SessionFile} from '../../home/session-files.ts';
 import {type DaemonStatus, daemonOf, lastStop, readStatus} from '../../home/status.ts';
@@ -18,17 +20,20 @@ const MANY = 500;
 
 export async function statusCommand({home, json}: {home: string; json: boolean}): Promise<number> {
   const daemon = daemonOf(nodeDisk(home));
-  const told = daemon && readStatus(nodeDisk(home));
   const stopped = daemon ? undefined : lastStop(nodeDisk(home));
-  const shown: Shown = told ?? {...(await lookedUp(home)), ...(stopped && {stopped})};
+  const shown: Shown = {...(await homeStatus(home)), ...(stopped && {stopped})};
   const coming = comingIn(home, Date.now());
   if (json) printJson({running: daemon !== undefined, pid: daemon?.pid ?? null, ...shown, ...coming});
-  else for (const line of lines(home, daemon?.pid, shown, comingInLines(coming, localTime))) print(line);
+  else
+    for (const line of lines(home, daemon?.pid, shown, comingInLines(coming, shown.delivered ?? {}, localTime)))
+      print(line);
   return daemon ? exit.done : exit.daemon;
 }
 
-/** No daemon, or one that is still starting. */
-async function lookedUp(home: string): Promise<Shown> {
+/** As the daemon says; without a daemon, or while it is still starting, from the files. */
+export async function homeStatus(home: string): Promise<Shown> {
+  const told = readStatus(nodeDisk(home));
+  if (told) return told;
   const files = listSessions(home);
   return files.length > MANY ? skimmed(home, files) : checked(home);
 }
@@ -59,6 +64,7 @@ async function checked(home: string): Promise<Shown> {
     warnings: problems.length - errors,
     needs: needs.length,
     approvals: needs.filter(({what}) => what === 'approval').length,
+    waiting: waitingFor(needs, problems),
     troubles: [],
   };
 }
@@ -71,7 +77,7 @@ function lines(home: string, pid: number | undefined, shown: Shown, coming: read
     errors,
     warnings,
     needs,
-    approvals = 0,
+    waiting = {},
     troubles,
     since,
     watching,
@@ -96,17 +102,51 @@ function lines(home: string, pid: number | undefined, shown: Shown, coming: read
   out.push(...coming);
   if (watching === false) out.push(`  ${colors.yellow('file watching is off: changes are found by scanning')}`);
   for (const trouble of troubles) out.push(`  ${colors.yellow('waiting')} ${visibleLine(trouble.what)}`);
-  if (errors === null || warnings === null) out.push('  too many sessions to check without a daemon: agentdir check');
-  else if (errors + warnings > 0)
-    out.push(
-      `  ${errors > 0 ? colors.red(plural(errors, 'error')) : plural(errors, 'error')}, ${plural(warnings, 'warning')}: agentdir check`,
-    );
-  if (approvals > 0) out.push(`  ${colors.yellow(waits(approvals, 'approval'))}: agentdir approvals`);
-  const others = needs - approvals;
-  if (others > 0) out.push(`  ${colors.yellow(waits(others, approvals > 0 ? 'other thing' : 'thing'))}`);
+  if (errors === null) out.push('  too many sessions to check without a daemon: agentdir check');
+  for (const kind of kinds) out.push(...waitingLines(kind, waiting[kind]));
   const any = needs + (errors ?? 0) + (warnings ?? 0) + troubles.length > 0;
   out.push(any ? `  ${colors.dim('details: NEEDS_YOU.md')}` : '  nothing waits for you');
   return out;
+}
+
+/** In the order of NEEDS_YOU.md. */
+const kinds = ['approval', 'session', 'error', 'task', 'stalled', 'warning'] as const;
+
+/** How many there are, the command that helps, and the first few. */
+function waitingLines(kind: WaitingKind, {count, first}: NonNullable<Waiting[WaitingKind]> = {count: 0, first: []}) {
+  if (count === 0) return [];
+  const more = count - first.length;
+  return [
+    `  ${headline(kind, count)}`,
+    ...first.map(item => `    ${colors.bold(visibleLine(placeOf(item)))}  ${visibleLine(titleOf(kind, item))}`),
+    ...(more > 0 ? [`    … and ${more} more`] : []),
+  ];
+}
+
+function headline(kind: WaitingKind, count: number): string {
+  switch (kind) {
+    case 'approval':
+      return `${colors.yellow(waits(count, 'approval'))}: agentdir approvals`;
+    case 'session':
+      return `${colors.red(`${plural(count, 'session')} ended in an error`)}: agentdir show ID`;
+    case 'task':
+      return `${colors.yellow(waits(count, 'task'))}: agentdir tasks`;
+    case 'stalled':
+      return `${colors.yellow(`${plural(count, 'task')} stalled`)}: agentdir tasks`;
+    case 'error':
+      return `${colors.red(plural(count, 'error'))}: agentdir check`;
+    case 'warning':
+      return `${plural(count, 'warning')}: agentdir check`;
+  }
+}
+
+/** What to name in a command: the id, or the file and line. */
+function placeOf({id, file, line}: WaitingItem): string {
+  return id ?? `${file}:${line}`;
+}
+
+function titleOf(kind: WaitingKind, {title}: WaitingItem): string {
+  return kind === 'approval' ? title.replace(/^Approve /, '') : title || '(no title)';
 }
 
 function waits(count: number, word: string): string {

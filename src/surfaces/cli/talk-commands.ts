@@ -10,7 +10,9 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
     program
       .command('send [text...]')
       .summary('send a message to an agent')
-      .description('Send a message to an agent or session. With --wait, print the answer.')
+      .description(
+        'Send a message to an agent or session. With --wait, print the answer. Without a text, open your editor, or read a pipe.',
+      )
       .option('--to <agent>', 'this agent: its shared session, created if missing (default: default_agent)')
       .option('--session <id>', 'this session: any unique part of its id')
       .option('--wait', 'wait for the answer')
@@ -33,7 +35,7 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
     {
       examples: [
         ['agentdir send "Is Redis up?"', 'to the default agent'],
-        ['agentdir send "Plan the day" --to planner-001 --wait', 'stream the answer'],
+        ['agentdir send --to planner-001 --wait', 'write the message in your editor, then stream the answer'],
         ['git diff | agentdir send --to reviewer --wait', 'read the message from a pipe; also: agentdir send -'],
         ['answer=$(agentdir send "Is Redis up?" --wait --no-stream)', 'only the complete answer'],
       ],

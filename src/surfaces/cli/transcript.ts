@@ -45,7 +45,7 @@ function usageWords(usage: {
   output_tokens?: number | undefined;
   cost_usd?: number | undefined;
 }): string {
-  const cost = usage.cost_usd === undefined ? '' : `, $${usage.cost_usd.toFixed(4)}`;
+  const cost = usage.cost_usd === undefined ? ', cost unknown' : `, $${usage.cost_usd.toFixed(4)}`;
   return `${usage.input_tokens ?? 0} tokens in, ${usage.output_tokens ?? 0} out${cost}`;
 }
 

@@ -81,7 +81,7 @@ export async function workspaceDiffCommand({
     const paths = files.map(({name}) => Buffer.from(name, 'latin1').toString());
     printJson({agent, change: pair?.change ? shown(pair.change) : null, paths, diff: text});
   } else {
-    note(pair?.change ? lineOf(pair.change) : pair ? 'not committed yet:' : 'no changes yet');
+    note(pair?.change ? lineOf(pair.change, plain) : pair ? 'not committed yet:' : 'no changes yet');
     if (text !== '') printWhole(painted(makeVisible(text.trimEnd(), false)));
   }
   return exit.done;
@@ -219,10 +219,13 @@ function shown({merge: _, parent: __, ...change}: WorkspaceCommit): Record<strin
   return Object.fromEntries(Object.entries(change).map(([key, value]) => [key, value ?? null]));
 }
 
-function lineOf(change: WorkspaceCommit): string {
+/** No colours: a note is coloured as a whole. */
+const plain: Pick<typeof colors, 'dim' | 'cyan'> = {dim: String, cyan: String};
+
+function lineOf(change: WorkspaceCommit, {dim, cyan} = colors as typeof plain): string {
   const {time, author, subject, commit} = change;
-  const ids = idsOf(change).map(id => ` ${colors.cyan(id)}`);
-  return `${colors.dim(localTime(time))}  ${visibleLine(author).padEnd(14)} ${visibleLine(subject)}${ids.join('')} ${short(commit)}`;
+  const ids = idsOf(change).map(id => ` ${cyan(id)}`);
+  return `${dim(localTime(time))}  ${visibleLine(author).padEnd(14)} ${visibleLine(subject)}${ids.join('')} ${dim(commit.slice(0, 7))}`;
 }
 
 function idsOf({calls}: WorkspaceCommit): string[] {

@@ -49,7 +49,7 @@ export const scenes = {
   },
   found: {
     step: 'found',
-    title: 'The retriever looks into memory/ and notes what it found.',
+    title: 'The retriever searches memory/ and records what it found.',
     path: tasks,
     adds: /^ *- \[x\] .*@retriever-001/,
     shows: /^ *- \[.\] |@retriever-001: /,
@@ -83,7 +83,7 @@ export const scenes = {
   },
   checked: {
     step: 'checked',
-    title: 'It notes the result and ends its task. That wakes the evaluator.',
+    title: 'It records the result and completes its task. That wakes the evaluator.',
     path: tasks,
     adds: /^ *- \[x\] .*@executor-001/,
     shows: /^ *- \[.\] |@executor-001: /,
@@ -97,7 +97,7 @@ export const scenes = {
   },
   validated: {
     step: 'validated',
-    title: 'The evaluator confirms it. That wakes the planner, who has all it needs.',
+    title: 'The evaluator confirms the result. That wakes the planner, which now has all it needs.',
     path: tasks,
     adds: /^ *- \[x\] .*@evaluator-001/,
     shows: /^ *- \[.\] |@evaluator-001: /,

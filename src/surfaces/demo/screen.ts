@@ -46,9 +46,9 @@ export function screen({paced, width, program, hears, signal}: ScreenOptions): S
       heading('A question in Slack, answered by four agents. You tick two boxes.');
       print('');
       const facts: [string, string][] = [
-        ['home', `${home}: files, git and a daemon, as in any other`],
+        ['home', `${home}: files, git and a daemon, as usual`],
         ['agents', 'answer from a playbook, a script and not an AI: no key, no network'],
-        ['docker', 'is a stand-in that always says "Up 2 hours"; Slack is one on 127.0.0.1'],
+        ['docker', 'is a stand-in that always says "Up 2 hours"; so is Slack, on 127.0.0.1'],
       ];
       for (const [name, text] of facts) {
         const [first = '', ...others] = breakAt(visibleLine(text), room - 9, true);
@@ -99,11 +99,11 @@ export function screen({paced, width, program, hears, signal}: ScreenOptions): S
       for (const task of tasks) await taskRows(task, room, row);
       print('');
       heading('The answer in Slack');
-      if (sent.length === 0) await words('None was sent.');
+      if (sent.length === 0) await words('Nothing was sent.');
       for (const {channel, text, thread} of sent)
         await words(`${visibleLine(channel)}${thread ? ', in the thread' : ''}: ${visibleLine(text)}`, colors.green);
       print('');
-      heading(`git has ${plural(commits, 'commit')}; the ones above, from git log --oneline --stat`);
+      heading(`git has ${plural(commits, 'commit')}. Those shown above, in git log --oneline --stat`);
       for (const line of log) await row(logRow(line, room), LINE_MS / 2);
       print('');
       heading('All files are kept. Look around:');

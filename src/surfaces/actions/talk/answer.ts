@@ -74,7 +74,8 @@ export function usageOf(replies: readonly Message[]): AnswerUsage | null {
   const sum = (key: 'input_tokens' | 'output_tokens' | 'cost_usd') =>
     told.reduce((total, usage) => total + (usage[key] ?? 0), 0);
   const tokens = {input_tokens: sum('input_tokens'), output_tokens: sum('output_tokens')};
-  return told.some(({cost_usd}) => cost_usd !== undefined) ? {...tokens, cost_usd: sum('cost_usd')} : tokens;
+  // A part of the cost would be taken for the whole.
+  return told.every(({cost_usd}) => cost_usd !== undefined) ? {...tokens, cost_usd: sum('cost_usd')} : tokens;
 }
 
 /** The text of `error:`, which may also be a map with a `message`. */

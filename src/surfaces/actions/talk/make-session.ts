@@ -5,6 +5,7 @@ import type {Message, SessionHeader} from '../../../formats/session/session-sche
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {save} from '../../../home/save.ts';
 import type {SessionFile} from '../../../home/session-files.ts';
+import {notWritten} from '../../../home/write-failure.ts';
 import type {Agent} from './read-agent.ts';
 
 export interface NewSession {
@@ -44,7 +45,7 @@ export function newPlace(agent: string): SessionFile {
 
 export async function saveNew(home: string, path: string, text: string): Promise<void> {
   const result = await save(nodeDisk(home), {path, expected: undefined, bytes: Buffer.from(text)});
-  if ('failed' in result) throw new UserError(`${path} cannot be written: ${result.failed.message}`);
+  if ('failed' in result) throw notWritten(path, result.failed);
   if ('changed' in result) throw new UserError(`${path} is there already`);
 }
 

@@ -68,7 +68,8 @@ function ofMessage({delivery, from, usage}: Message): string[] {
   const lines: string[] = [];
   if (delivery !== undefined) lines.push(`${from ?? delivery} does not send it again (${delivery} was delivered)`);
   const tokens = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
-  if (tokens > 0) lines.push(`${tokens} tokens are spent${usage?.cost_usd ? ` ($${usage.cost_usd})` : ''}`);
+  if (tokens > 0)
+    lines.push(`${tokens} tokens are spent (${usage?.cost_usd === undefined ? 'cost unknown' : `$${usage.cost_usd}`})`);
   return lines;
 }
 
