@@ -456,9 +456,10 @@ describe('the seed as a home', () => {
     {path: 'approvals/pending/exec-20251004-001.approval.md', text: read('exec-20251004-001.approval.md')},
   ]);
 
-  it('has no errors; its two approvals belong to no session, which is a warning each', () => {
+  it('has no errors; a warning for its own prompt, and for each approval that belongs to no session', () => {
     expect(checkHome(home)).toMatchObject([
       {code: 'ORPHANED_APPROVAL', file: 'approvals/pending/exec-20251004-001.approval.md', line: 1},
+      {code: 'TEMPLATE_DIFFERS', file: 'sessions/planner-001-abc123.session.yaml', severity: 'warning'},
       {code: 'ORPHANED_APPROVAL', file: 'tasks/approvals.task.md', line: 3},
     ]);
   });

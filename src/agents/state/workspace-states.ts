@@ -1,4 +1,4 @@
-import type {WholeState} from '../../effects/workspace/whole-state.ts';
+import type {WholeState} from '../../effects/tool/tool.ts';
 import type {Clock} from '../../home/disk/clock.ts';
 
 /** A call that a person approved turned one state of a workspace into another. */

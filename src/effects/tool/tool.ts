@@ -6,7 +6,6 @@ import type {Redactor} from '../../policy/redact/redact.ts';
 import type {ToolEffect, ToolName, tools} from '../../policy/tools.ts';
 import type {CommandLimits} from '../sandbox/limits.ts';
 import type {Sandbox} from '../sandbox/sandbox.ts';
-import type {WholeState} from '../workspace/whole-state.ts';
 
 export type {Ask, AskPart} from '../../policy/ask.ts';
 
@@ -92,6 +91,9 @@ export interface HomeServices {
   agents: () => readonly AgentLine[] | Promise<readonly AgentLine[]>;
   sessions: () => readonly SessionLine[] | Promise<readonly SessionLine[]>;
 }
+
+/** A digest of everything in a workspace, or why there is none that can be trusted. */
+export type WholeState = {digest: string} | {problem: string};
 
 export interface ToolContext extends CallPlace, HomeServices {
   /** The configured sandbox mode, and the sandbox of this machine. */

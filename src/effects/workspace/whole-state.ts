@@ -3,7 +3,7 @@ import {lstatSync} from 'node:fs';
 import {setTimeout as pause} from 'node:timers/promises';
 import {errorCode, isFailure} from '../tool/failure.ts';
 import {pace} from '../tool/pace.ts';
-import type {ToolContext} from '../tool/tool.ts';
+import type {ToolContext, WholeState} from '../tool/tool.ts';
 import {type ByteFolder, byteFolder, enterFolder, inFolder, leaveFolder, nameList} from './byte-folder.ts';
 import {openFolder} from './folder.ts';
 import {makeToolPath} from './place.ts';
@@ -15,8 +15,6 @@ const DEEPEST = 2_000;
 /** Within this time, two changes of a file may get the same ctime. */
 const TICK_MS = 20;
 const MOST_LOOKS = 5;
-
-export type WholeState = {digest: string} | {problem: string};
 
 /**
  * A digest of all names, files, links and folders of a workspace, whatever they are called and however deep. Files count
