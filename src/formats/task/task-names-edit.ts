@@ -51,7 +51,8 @@ function namesAndTags(text: string, task: Task): {words: Word[]; at: number} {
   const {boxStart, headEnd} = task;
   const boxWidth = task.box === undefined ? 0 : task.bare ? 1 : 3;
   let at = afterGap(text, boxStart + boxWidth, headEnd);
-  if (task.priority !== undefined) at = afterGap(text, at + 1, headEnd);
+  if (/^[A-D]$/.test(text[at] ?? '') && (at + 1 >= headEnd || isGap(text[at + 1])))
+    at = afterGap(text, at + 1, headEnd);
   const words: Word[] = [];
   for (let start = at; words.length < task.names.length + task.tags.length; ) {
     let end = start;

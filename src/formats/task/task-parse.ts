@@ -131,7 +131,10 @@ class Scanner extends LineCursor {
     // An indented heading under a task is prose of that task.
     if (this.column > 0 && this.stack.some(task => task.column < this.column)) return false;
     this.stack = [];
-    if (level <= 2) this.inTodo = level === 2 && /^TODO:?$/i.test(headingText(text.slice(at, end)));
+    const heading = headingText(text.slice(at, end));
+    // `# --- Name ---` is a comment of the to-do tool, which divides the section.
+    if (level === 2) this.inTodo = /^TODO:?(?:\s*\(.*\))?$/i.test(heading);
+    else if (level === 1 && !heading.startsWith('---')) this.inTodo = false;
     if (this.inTodo) this.todoEnd = end;
     return true;
   }
