@@ -1,5 +1,5 @@
 import {isApprovalRequired} from '../formats/task/task-approval.ts';
-import {isKnownName} from './names.ts';
+import {agentFault, assigneeFault, isPerson} from './names.ts';
 import {assigneeOfRow, type Others, type TaskRow, wordsIn} from './rows.ts';
 
 const MOST_NAMED = 5;
@@ -11,11 +11,12 @@ export function whyNot(row: TaskRow, others: Others, note: string | undefined): 
   const reasons = [
     ...(row.state === 'blocked' ? [blockedWords(row, note)] : []),
     ...(others.broken ? ['its file has errors: agentdir check'] : []),
+    ...(others.wrong.has(row.line) ? ['has an error: agentdir check'] : []),
     ...unknownNames(row, others),
     ...waitsFor(row, others),
     ...(isForNobody(row) ? ['nobody is assigned'] : []),
     ...(needsApproval(row) ? ['needs your approval before it starts'] : []),
-    ...(isForPerson(row) ? ['waits for you'] : []),
+    ...forPerson(row, others),
   ];
   if (row.ready) reasons.unshift(row.assigned === null ? 'ready' : 'delivered');
   return reasons.join('; ');
@@ -34,9 +35,10 @@ function blockedWords({result}: TaskRow, note: string | undefined): string {
 function unknownNames(row: TaskRow, {names}: Others): string[] {
   const {name, spawn} = assigneeOfRow(row);
   if (spawn) return name === undefined || names.hasAgent(name) ? [] : [`there is no template ${name}`];
-  const unknown = wordsIn(row.assignee).filter(each => !isKnownName(each, names));
-  if (unknown.length > 0) return unknown.map(each => `@${each} is not known`);
-  const elsewhere = name !== undefined && name !== 'human' && !names.hasAgent(name);
+  const faults = wordsIn(row.assignee).flatMap(each => assigneeFault(each, names)?.message ?? []);
+  if (faults.length > 0) return faults;
+  const elsewhere =
+    name !== undefined && !isPerson(name, names) && agentFault(name, names) === undefined && !names.hasAgent(name);
   return elsewhere ? [`@${name} is not an agent of this home, so it is not delivered`] : [];
 }
 
@@ -62,8 +64,9 @@ function needsApproval({approval_required, assigned}: TaskRow): boolean {
   return isApprovalRequired(approval_required) && assigned === null;
 }
 
-/** Whether the first assignee is a person. */
-function isForPerson(row: TaskRow): boolean {
+/** Whom the task waits for, if the first assignee is a person. */
+function forPerson(row: TaskRow, {names}: Others): string[] {
   const {name, spawn} = assigneeOfRow(row);
-  return name === 'human' && !spawn;
+  if (name === undefined || spawn || !isPerson(name, names)) return [];
+  return [name === 'human' ? 'waits for you' : `waits for @${name}`];
 }

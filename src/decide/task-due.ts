@@ -28,6 +28,9 @@ export interface DueContext {
   news: (key: string) => (TaskNews & {heard?: boolean}) | undefined;
   /** Whether the session belongs to an agent that was created for a task and is not completed. */
   isEphemeral: (session: string) => boolean;
+  /** Lines of tasks with errors, which are not started, and of those that nothing is done for: `unclearTasks`. */
+  wrong: ReadonlySet<number>;
+  unclear: ReadonlySet<number>;
 }
 
 /** The due actions for a task file, urgent tasks first. */
@@ -35,8 +38,8 @@ export function dueOf(file: TaskFile, context: DueContext): TaskDue[] {
   const due: TaskDue[] = [];
   for (const task of file.tasks) {
     const key = attemptKey(task);
-    if (key === undefined) continue;
-    if (task.state === 'pending') due.push(...startOf(task, key, context));
+    if (key === undefined || context.unclear.has(task.line)) continue;
+    if (task.state === 'pending') due.push(...(context.wrong.has(task.line) ? [] : startOf(task, key, context)));
     else if (task.state !== 'in_progress') due.push(...afterEnd(task, key, context));
     if (isOpen(task)) due.push(...partsDone(task, key, context));
     due.push(...mentionsOf(task, key, context));

@@ -35,6 +35,8 @@ export interface TaskContext {
   ownerOf: (session: string) => {agent: string; ephemeral: boolean} | undefined;
   /** States of the subtasks of a task, in all files. */
   partsOf: (id: string) => readonly TaskState[];
+  /** Lines of tasks to leave alone: `unclearTasks`. */
+  unclear: ReadonlySet<number>;
 }
 
 /** Identifies a task and attempt, which is delivered once. Undefined: the task has no id yet. */
@@ -57,6 +59,7 @@ export function completeTasks(file: TaskFile, context: TaskContext): CompletedFi
   const words: string[] = [];
   const ids: string[] = [];
   for (const task of file.tasks) {
+    if (context.unclear.has(task.line)) continue;
     const {verb, ...change} = missing(task, context);
     const {fields = {}, box} = change;
     const keys = Object.keys(fields);

@@ -4,7 +4,7 @@ import type {CompletedFile} from '../../decide/complete.ts';
 import {attemptKey, completeTasks} from '../../decide/task.ts';
 import {dueOf, type TaskDue} from '../../decide/task-due.ts';
 import {endWords, mentionWords, partsWords, taskMessage} from '../../decide/task-words.ts';
-import {blocks} from '../../formats/common/diagnostic.ts';
+import {blocks, unclearTasks, wrongTasks} from '../../formats/common/diagnostic.ts';
 import {type Chain, chainIn, chainOfTask, longerChain} from '../../formats/session/chain.ts';
 import {fieldOf, type Task, type TaskFile, type TaskState} from '../../formats/task/task.ts';
 import {newTaskId} from '../../formats/task/task-id.ts';
@@ -61,6 +61,7 @@ function settleTasks(
     isAgent: name => agentExists(files, name),
     ownerOf: session => ownerOf(files, session),
     partsOf: id => partsOf(files, id),
+    unclear: unclearTasks(files.index.problems(path)),
   });
 }
 
@@ -78,13 +79,16 @@ async function followTasks(
   file: TaskFile,
 ): Promise<boolean> {
   const {files, tasks} = daemon;
-  if (daemon.turns.stopped || blocks(files.index.problems(path))) return true;
+  const problems = files.index.problems(path);
+  if (daemon.turns.stopped || blocks(problems)) return true;
   const due = dueOf(file, {
     stateOf: id => (files.index.definitionsOf(`task/${id}`)[0]?.state ?? undefined) as TaskState | undefined,
     isAgent: name => agentExists(files, name),
     partsOf: id => partsOf(files, id),
     news: key => tasks.get(key),
     isEphemeral: session => isEphemeral(files, session),
+    wrong: wrongTasks(problems),
+    unclear: unclearTasks(problems),
   });
   for (const task of file.tasks) forgetPast(daemon, task);
   for (const task of file.tasks) followUpResting(daemon, task);

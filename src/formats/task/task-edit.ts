@@ -50,8 +50,16 @@ export function updateTask(file: TaskFile, task: Task, change: TaskChange): stri
 export function updateTasks(file: TaskFile, changes: Iterable<readonly [Task, TaskChange]>): string {
   refuseErrors(file.problems);
   const splices: Splice[] = [];
-  for (const [task, change] of changes) splices.push(...splicesFor(file.text, task, change));
+  for (const [task, change] of changes) {
+    refuseWrongTask(file, task);
+    splices.push(...splicesFor(file.text, task, change));
+  }
   return splice(file.text, splices);
+}
+
+/** Throws if the task itself has an error, such as a field or an id that stands twice. */
+export function refuseWrongTask({problems}: TaskFile, {line}: Task): void {
+  refuseErrors(problems.flatMap(({task, ...problem}) => (task === line ? [problem] : [])));
 }
 
 function splicesFor(text: string, task: Task, change: TaskChange): Splice[] {

@@ -12,15 +12,27 @@ export interface TaskHead {
   fields: Field[];
 }
 
+/** Shared empty list, for tasks without names, tags, fields, notes or children. */
+export const NONE: never[] = [];
+
+/** The head of an item whose box is unclear. */
+export const NO_HEAD: TaskHead = {
+  box: undefined,
+  boxStart: 0,
+  bare: false,
+  priority: undefined,
+  names: NONE,
+  tags: NONE,
+  title: '',
+  fields: NONE,
+};
+
 export type NoTask = {lookalike: boolean; badBox: boolean; at: number};
 
 interface Line {
   line: number;
   start: number;
 }
-
-/** Shared empty list, for tasks without names, tags, fields, notes or children. */
-export const NONE: never[] = [];
 
 const SPACE = 32;
 const TAB = 9;

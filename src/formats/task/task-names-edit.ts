@@ -3,6 +3,7 @@ import {exit, UserError} from '../common/errors.ts';
 import {type Splice, splice} from '../common/lines.ts';
 import {jsonText} from '../common/visible.ts';
 import type {Task, TaskFile} from './task.ts';
+import {refuseWrongTask} from './task-edit.ts';
 import {NAME_WORD} from './task-head.ts';
 import {parseTasks} from './task-parse.ts';
 
@@ -12,6 +13,7 @@ import {parseTasks} from './task-parse.ts';
  */
 export function setTaskNames(file: TaskFile, task: Task, names: readonly string[]): string {
   refuseErrors(file.problems);
+  refuseWrongTask(file, task);
   for (const name of names)
     if (!NAME_WORD.test(`@${name}`)) throw new UserError(`${jsonText(name)} is not a name`, exit.badFile);
   if (isSame(names, task.names)) return file.text;

@@ -1,4 +1,4 @@
-import {hasErrors} from '../common/diagnostic.ts';
+import {blocks} from '../common/diagnostic.ts';
 import {fieldOf, type Task} from '../task/task.ts';
 import {type TaskChange, updateTasks} from '../task/task-edit.ts';
 import {matchTasks} from '../task/task-match.ts';
@@ -42,7 +42,7 @@ const MARKS = new Map([
 /** Undefined if a text has errors: then only lines can be undone. Throws if an edit is refused. */
 export function undoInTasks(before: string, after: string): TasksUndo | undefined {
   const [was, is] = [parseTasks(before), parseTasks(after)];
-  if (hasErrors(was.problems) || hasErrors(is.problems)) return undefined;
+  if (blocks(was.problems) || blocks(is.problems)) return undefined;
   const match = matchTasks(was, is);
   const stays = new Set<string>();
   const changes: [Task, TaskChange][] = [];

@@ -1,7 +1,8 @@
-import {checkHome} from '../../check/index.ts';
+import {indexOf} from '../../check/index.ts';
 import {namesOf} from '../../check/names.ts';
 import {othersIn, type TaskRow, taskRows} from '../../check/rows.ts';
 import {whyNot} from '../../check/why-not.ts';
+import {blocks} from '../../formats/common/diagnostic.ts';
 import {exit} from '../../formats/common/errors.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import {boxOfState, type Task, type TaskState} from '../../formats/task/task.ts';
@@ -10,14 +11,11 @@ import {colors, plural, print, printJson} from '../terminal/output.ts';
 
 /** All tasks of a home, file by file, as the tree they are. */
 export function tasksCommand({home: dir, json}: {home: string; json: boolean}): number {
-  const {home} = loadHome(dir, ['templates', 'workflows', 'tasks']);
-  const broken = new Set(
-    checkHome(home)
-      .filter(p => p.severity === 'error')
-      .map(p => p.file),
-  );
+  const {home} = loadHome(dir, ['agentdir.yaml', 'templates', 'workflows', '.workflow', 'tasks']);
+  const index = indexOf(home);
+  const problemsOf = (path: string) => index.problems(path);
   const names = namesOf(home);
-  const rows = taskRows(home, names, broken);
+  const rows = taskRows(home, names, problemsOf);
   if (json) {
     printJson(rows);
     return exit.done;
@@ -27,13 +25,13 @@ export function tasksCommand({home: dir, json}: {home: string; json: boolean}): 
       'No tasks. Write one into tasks/NAME.task.md:\n\n## TODO\n\n- [ ] A @planner-001 "Check whether Redis is up"',
       2,
     );
-  const othersOf = othersIn(rows, names, broken);
+  const othersOf = othersIn(rows, names, problemsOf);
   let next = 0;
   for (const {path, file} of home.tasks) {
     if (file.tasks.length === 0) continue;
     print(
       colors.bold(visibleLine(path)) +
-        (broken.has(path) ? colors.red('  has errors, so its tasks are not processed: agentdir check') : ''),
+        (blocks(problemsOf(path)) ? colors.red('  has errors, so its tasks are not processed: agentdir check') : ''),
     );
     for (const task of file.tasks) {
       const row = rows[next++];

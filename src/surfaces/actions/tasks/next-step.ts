@@ -7,6 +7,7 @@ import type {TaskRows} from './task-rows.ts';
 export function nextSteps(row: TaskRow, {rows, othersOf}: TaskRows): string[] {
   const others = othersOf(row);
   if (others.broken) return [`${row.file} has errors, so its tasks are not processed: agentdir check`];
+  if (others.wrong.has(row.line)) return [`${nameOf(row)} has an error: agentdir check`];
   if (row.state === 'pending') return [pending(row, others)];
   const waiting =
     row.id === null ? [] : rows.filter(other => other.state === 'pending' && dependsOnTask(other, row.id));

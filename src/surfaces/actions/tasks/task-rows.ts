@@ -27,9 +27,8 @@ export function rowsOf({home, files, unread}: TaskHome): TaskRows {
     if (read && 'text' in read) index.set(path, factsOf(path, read.text));
   }
   index.settle();
-  const errors = index.all().filter(({severity}) => severity === 'error');
-  const broken = new Set(errors.map(({file}) => file));
   const names = addressableNames(home);
-  const rows = taskRows({...parseHome([]), tasks: [...files]}, names, broken);
-  return {rows, othersOf: othersIn(rows, names, broken)};
+  const problemsOf = (path: string) => index.problems(path);
+  const rows = taskRows({...parseHome([]), tasks: [...files]}, names, problemsOf);
+  return {rows, othersOf: othersIn(rows, names, problemsOf)};
 }
