@@ -117,6 +117,11 @@ export function standing(row: TaskRow, {stateOf, names, broken, wrong}: Others):
   return {ready, blocked_by: joined(dependsOn.filter(id => stateOf(id) !== 'completed'))};
 }
 
+/** Whether this home delivered the task: `assigned` without a session is from another system. */
+export function isDeliveredRow({assigned, session}: TaskRow): boolean {
+  return assigned !== null && typeof session === 'string';
+}
+
 export function assigneeOfRow({assignee, assign}: TaskRow): Assignee {
   return assigneeIn(wordsIn(assignee), typeof assign === 'string' ? assign : undefined);
 }

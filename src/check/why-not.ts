@@ -1,11 +1,16 @@
 import {isApprovalRequired} from '../formats/task/task-approval.ts';
 import {agentFault, assigneeFault, isPerson} from './names.ts';
-import {assigneeOfRow, type Others, type TaskRow, wordsIn} from './rows.ts';
+import {assigneeOfRow, isDeliveredRow, type Others, type TaskRow, wordsIn} from './rows.ts';
 
 const MOST_NAMED = 5;
 
-/** Why a pending, blocked or stalled task does not continue; empty for other tasks. `note`: its last note. */
+/**
+ * Why a pending, blocked or stalled task does not continue, and which approvals a task waits for; else empty. `note`: its last
+ * note.
+ */
 export function whyNot(row: TaskRow, others: Others, note: string | undefined): string {
+  if (row.state === 'in_progress' && typeof row.waits_for === 'string')
+    return `waits for your approval: ${row.waits_for}`;
   if (row.state === 'in_progress' && typeof row.stalled === 'string') return stalledWords(row);
   if (row.state !== 'pending' && row.state !== 'blocked') return '';
   const reasons = [
@@ -15,10 +20,12 @@ export function whyNot(row: TaskRow, others: Others, note: string | undefined): 
     ...unknownNames(row, others),
     ...waitsFor(row, others),
     ...(isForNobody(row) ? ['nobody is assigned'] : []),
-    ...(needsApproval(row) ? ['needs your approval before it starts'] : []),
+    ...(needsApproval(row)
+      ? [`needs your approval before it starts${typeof row.waits_for === 'string' ? `: ${row.waits_for}` : ''}`]
+      : []),
     ...forPerson(row, others),
   ];
-  if (row.ready) reasons.unshift(row.assigned === null ? 'ready' : 'delivered');
+  if (row.ready) reasons.unshift(isDeliveredRow(row) ? 'delivered' : 'ready');
   return reasons.join('; ');
 }
 
@@ -60,8 +67,8 @@ export function isForNobody(row: TaskRow): boolean {
 }
 
 /** Whether the task needs an approval before its delivery. */
-function needsApproval({approval_required, assigned}: TaskRow): boolean {
-  return isApprovalRequired(approval_required) && assigned === null;
+function needsApproval(row: TaskRow): boolean {
+  return isApprovalRequired(row.approval_required) && !isDeliveredRow(row);
 }
 
 /** Whom the task waits for, if the first assignee is a person. */

@@ -24,7 +24,7 @@ export interface TaskOrigin {
 
 /** Fields that only the daemon sets. */
 export const DAEMON_FIELDS: ReadonlySet<string> = new Set(
-  'id created created_by created_in assigned started completed session attempt notified parts_done mentioned approval taint chain stalled status type'.split(
+  'id created created_by created_in assigned started completed session attempt notified parts_done mentioned informed withdrawn approval taint chain stalled status type'.split(
     ' ',
   ),
 );

@@ -114,7 +114,7 @@ export interface TaskFile {
 export const knownFields: ReadonlySet<string> = new Set(
   [
     'title priority id created created_by prompt description depends_on parent due approval_required assign assigned started completed result status notes',
-    'created_in attempt notified parts_done mentioned approval chain stalled',
+    'created_in attempt notified parts_done mentioned informed withdrawn approval chain stalled',
     'type approval_type agent session call task risk reason command digest expires always edited original taint',
     'approved_by approved_at rejected_by rejected_at rejection_reason executed_at outcome signature answer',
   ].flatMap(line => line.split(' ')),

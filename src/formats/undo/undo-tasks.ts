@@ -34,6 +34,8 @@ const MARKS = new Map([
   ['notified', 'that its creator was told stays'],
   ['parts_done', 'that its owner was told stays'],
   ['mentioned', 'that those its notes name were told stays'],
+  ['informed', 'what its agent was told of it stays'],
+  ['withdrawn', 'that its former agent is told stays'],
   ['taint', 'that text from outside led to it is kept, for good'],
   ['chain', 'which messages between agents led to it stays'],
   ['approval', 'the request to start it stays: decide about it instead'],

@@ -1,3 +1,4 @@
+import type {Home} from '../../check/home.ts';
 import {indexOf} from '../../check/index.ts';
 import {namesOf} from '../../check/names.ts';
 import {othersIn, type TaskRow, taskRows} from '../../check/rows.ts';
@@ -15,7 +16,7 @@ export function tasksCommand({home: dir, json}: {home: string; json: boolean}): 
   const index = indexOf(home);
   const problemsOf = (path: string) => index.problems(path);
   const names = namesOf(home);
-  const rows = taskRows(home, names, problemsOf);
+  const rows = withApprovals(taskRows(home, names, problemsOf), home);
   if (json) {
     printJson(rows);
     return exit.done;
@@ -43,6 +44,23 @@ export function tasksCommand({home: dir, json}: {home: string; json: boolean}): 
   }
   if (rows.length > 0) print(summary(rows));
   return exit.done;
+}
+
+/** Adds `waits_for` to each row: ids of undecided requests, to start the task or of the session that works on it. */
+function withApprovals(rows: readonly TaskRow[], {queue}: Home): TaskRow[] {
+  const open = queue.filter(({item}) => item.decision === undefined && (item.status ?? 'pending') === 'pending');
+  const bySession = new Map<string, string[]>();
+  for (const {item} of open)
+    if (item.session !== undefined && item.id !== undefined)
+      bySession.set(item.session, [...(bySession.get(item.session) ?? []), item.id]);
+  const ids = new Set(open.map(({item}) => item.id));
+  return rows.map(row => {
+    const {session, approval} = row;
+    const ofSession = row.state === 'in_progress' && typeof session === 'string' ? (bySession.get(session) ?? []) : [];
+    const toStart = row.state === 'pending' && typeof approval === 'string' && ids.has(approval) ? [approval] : [];
+    const all = [...toStart, ...ofSession];
+    return {...row, waits_for: all.length > 0 ? all.join(' ') : null};
+  });
 }
 
 function depthOf(task: Task): number {
