@@ -125,7 +125,7 @@ function groupsOf(input: NeedsYouInput, errors: readonly Problem[], warnings: re
     },
     {
       title: 'Tasks for you',
-      todo: 'Tick `[x]` when a task is done, or `[-]` to skip it.',
+      todo: 'Tick `[x]` when it is done, or `[-]` to skip it.',
       items: needs('task'),
       rest: '`agentdir tasks`',
     },

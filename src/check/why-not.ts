@@ -13,12 +13,15 @@ export function whyNot(row: TaskRow, others: Others, note: string | undefined): 
     return `waits for your approval: ${row.waits_for}`;
   if (row.state === 'in_progress' && typeof row.stalled === 'string') return stalledWords(row);
   if (row.state !== 'pending' && row.state !== 'blocked') return '';
+  const waiting = waitsFor(row, others);
+  // An unknown dependency is the error.
+  const isUnknownTask = (reason: string) => reason.includes('(no such task)');
   const reasons = [
     ...(row.state === 'blocked' ? [blockedWords(row, note)] : []),
     ...(others.broken ? ['its file has errors: agentdir check'] : []),
-    ...(others.wrong.has(row.line) ? ['has an error: agentdir check'] : []),
     ...unknownNames(row, others),
-    ...waitsFor(row, others),
+    ...waiting,
+    ...(others.wrong.has(row.line) && !waiting.some(isUnknownTask) ? ['has an error: agentdir check'] : []),
     ...(isForNobody(row) ? ['nobody is assigned'] : []),
     ...(needsApproval(row)
       ? [`needs your approval before it starts${typeof row.waits_for === 'string' ? `: ${row.waits_for}` : ''}`]

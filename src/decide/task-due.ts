@@ -102,7 +102,10 @@ function partsDone(task: Task, key: string, {partsOf, isAgent, news}: DueContext
 function changesOf(task: Task, key: string, context: DueContext): TaskDue[] {
   const holder = holderOf(task, context);
   const change = holder && untoldChange(task, holder.agent);
-  if (!change || context.news(key)?.informed === change.informed) return [];
+  const news = context.news(key);
+  if (!change || news?.informed === change.informed) return [];
+  // First it is told of another id of a task that it has not begun.
+  if (task.state === 'pending' && !news?.heard) return [];
   return [{do: 'change', task, key, to: holder.agent, session: holder.session, change}];
 }
 

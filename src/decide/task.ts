@@ -223,7 +223,8 @@ function addDelivery(task: Task, {delivered, begun, approval, gated}: TaskNews, 
     // `assigned` without a session is from another system.
     if (!isDelivered(task)) fields.assigned = delivered.at;
     fields.session = delivered.session;
-    if (delivered.informed !== undefined) fields.informed = delivered.informed;
+    if (delivered.informed !== undefined && fieldOf(task, 'informed') === undefined)
+      fields.informed = delivered.informed;
     change.verb = 'delivery';
   }
   if (delivered && begun !== undefined) {
@@ -239,7 +240,8 @@ function addMissedSteps(task: Task, {delivered, begun}: TaskNews, fields: Record
   if (fieldOf(task, 'assigned') === undefined) fields.assigned = delivered.at;
   if (fieldOf(task, 'session') === undefined) {
     fields.session = delivered.session;
-    if (delivered.informed !== undefined) fields.informed = delivered.informed;
+    if (delivered.informed !== undefined && fieldOf(task, 'informed') === undefined)
+      fields.informed = delivered.informed;
   }
   if (fieldOf(task, 'started') === undefined && begun !== undefined) fields.started = begun;
 }

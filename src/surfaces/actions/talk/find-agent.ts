@@ -5,7 +5,7 @@ import {stemOf} from '../../../formats/common/key.ts';
 import {parseSettings} from '../../../formats/settings.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../../home/read.ts';
-import {addressableNames} from '../tasks/names.ts';
+import {addressableNames} from './addressable-names.ts';
 import {fileError} from './file-error.ts';
 import {oneOf} from './one-of.ts';
 

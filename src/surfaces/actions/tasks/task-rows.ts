@@ -6,7 +6,7 @@ import {type Others, othersIn, type TaskRow, taskRows} from '../../../check/rows
 import {stemOf} from '../../../formats/common/key.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../../home/read.ts';
-import {addressableNames} from './names.ts';
+import {addressableNames} from '../talk/addressable-names.ts';
 import type {TaskHome} from './task-home.ts';
 
 export interface TaskRows {
