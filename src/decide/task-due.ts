@@ -3,7 +3,7 @@ import {isDelivered, isGated} from '../formats/task/task-approval.ts';
 import {assigneeOf, isReady} from '../formats/task/task-assignee.ts';
 import {mentionedNames} from './mentions.ts';
 import {type NoteMention, noteMentions} from './note-marks.ts';
-import {attemptKey, holderOf, partsRound, type TaskContext, type TaskNews, taskEnd} from './task.ts';
+import {agentHolding, attemptKey, partsRound, type TaskContext, type TaskNews, taskEnd} from './task.ts';
 import {type UntoldChange, untoldChange} from './task-version.ts';
 
 /** An action that a task requires, besides writing its file. */
@@ -100,7 +100,7 @@ function partsDone(task: Task, key: string, {partsOf, isAgent, news}: DueContext
 
 /** What its agent does not know yet. */
 function changesOf(task: Task, key: string, context: DueContext): TaskDue[] {
-  const holder = holderOf(task, context);
+  const holder = agentHolding(task, context);
   const change = holder && untoldChange(task, holder.agent);
   const news = context.news(key);
   if (!change || news?.informed === change.informed) return [];
@@ -120,7 +120,7 @@ function withdrawals(task: Task, key: string, {news}: DueContext): TaskDue[] {
 /** Mentions in notes, except of the note's author, and of the agent that has the task and gets its notes. Each note wakes each agent once. */
 function mentionsOf(task: Task, key: string, context: DueContext): TaskDue[] {
   const {isAgent, news} = context;
-  const holder = holderOf(task, context)?.agent;
+  const holder = agentHolding(task, context)?.agent;
   const marks = new Set([...idsIn(fieldOf(task, 'mentioned')), ...(news(key)?.mentioned ?? [])]);
   const named = (note: Note) =>
     mentionedNames(note.text).filter(name => name !== note.who && name !== holder && isAgent(name));

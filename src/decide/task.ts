@@ -151,7 +151,7 @@ function missing(task: Task, context: TaskContext): Missing {
 }
 
 /** The agent that has the task, open and delivered in this home. */
-export function holderOf(
+export function agentHolding(
   task: Task,
   context: Pick<TaskContext, 'ownerOf'>,
 ): {agent: string; session: string} | undefined {
@@ -164,7 +164,7 @@ export function holderOf(
 
 /** Record what the agent was told. A task that an earlier build delivered counts as known. */
 function updateInformed(task: Task, context: TaskContext, {informed}: TaskNews, fields: Missing['fields']): void {
-  const holder = holderOf(task, context);
+  const holder = agentHolding(task, context);
   const recorded = fieldOf(task, 'informed');
   if (!holder) return;
   if (recorded === undefined) fields.informed = informedNow(task, holder.agent);
@@ -174,7 +174,7 @@ function updateInformed(task: Task, context: TaskContext, {informed}: TaskNews, 
 
 /** Marks of mentions of the agent that has the task, in notes that it was told of. */
 function marksOfHolder(task: Task, context: TaskContext, {informed}: Missing['fields']): string[] {
-  const holder = holderOf(task, context);
+  const holder = agentHolding(task, context);
   if (!holder || task.notes.length === 0) return [];
   const recorded = informed ?? fieldOf(task, 'informed');
   if (recorded?.split(' ')[2] !== informedNow(task, holder.agent).split(' ')[2]) return [];

@@ -209,9 +209,8 @@ describe('agentdir tasks', () => {
     put(home, {[path]: '- [ ] @runner "deploy"\n  id: d\n- [ ] @ann "later"\n  id: l\n  approval_required: true\n'});
     const daemon = await serve(home, env);
     const rows = await until(
-      async () =>
-        JSON.parse((await agentdir(home, ['tasks', '--json'])).stdout) as {id: string; waits_for: string | null}[],
-      all => all.every(row => row.waits_for !== null),
+      async () => JSON.parse((await agentdir(home, ['tasks', '--json'])).stdout) as {id: string; waits_for?: string}[],
+      all => all.every(row => row.waits_for !== undefined),
     );
     expect(rows.map(row => row.id)).toEqual(['d', 'l']);
     const {stdout} = await agentdir(home, ['tasks']);

@@ -46,7 +46,7 @@ export function tasksCommand({home: dir, json}: {home: string; json: boolean}): 
   return exit.done;
 }
 
-/** Adds `waits_for` to each row: ids of undecided requests, to start the task or of the session that works on it. */
+/** Adds `waits_for`: ids of undecided requests, to start the task or of the session that works on it. */
 function withApprovals(rows: readonly TaskRow[], {queue}: Home): TaskRow[] {
   const open = queue.filter(({item}) => item.decision === undefined && (item.status ?? 'pending') === 'pending');
   const bySession = new Map<string, string[]>();
@@ -59,7 +59,7 @@ function withApprovals(rows: readonly TaskRow[], {queue}: Home): TaskRow[] {
     const ofSession = row.state === 'in_progress' && typeof session === 'string' ? (bySession.get(session) ?? []) : [];
     const toStart = row.state === 'pending' && typeof approval === 'string' && ids.has(approval) ? [approval] : [];
     const all = [...toStart, ...ofSession];
-    return {...row, waits_for: all.length > 0 ? all.join(' ') : null};
+    return all.length > 0 ? {...row, waits_for: all.join(' ')} : row;
   });
 }
 
