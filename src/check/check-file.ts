@@ -3,7 +3,7 @@ import {stemOf} from '../formats/common/key.ts';
 import {checkItems, checkPage} from './approvals.ts';
 import type {Facts, Reference} from './facts.ts';
 import {indexIn, type Look} from './look.ts';
-import {agentHint, isAgent, namesSeen} from './names.ts';
+import {agentFault, namesSeen} from './names.ts';
 import {checkSession} from './sessions.ts';
 import {checkTasks} from './tasks.ts';
 
@@ -37,8 +37,7 @@ function checkReferences(path: string, references: readonly Reference[], look: L
   const names = namesSeen(look);
   return references.flatMap(reference => {
     const agent = reference.name.replace(/^@/, '');
-    if (isAgent(agent, names)) return [];
-    const message = `expected a known agent, got "${reference.name}"`;
-    return [problem('UNKNOWN_AGENT', reference, message, agentHint(agent, names), path)];
+    const fault = agentFault(agent, names);
+    return fault ? [problem('UNKNOWN_AGENT', reference, fault.message, fault.hint, path)] : [];
   });
 }

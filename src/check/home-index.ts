@@ -6,6 +6,7 @@ import type {Counts, Facts} from './facts.ts';
 import {type Definition, definitionsIn, indexIn, type Look, type Whole, wholeOf} from './look.ts';
 import type {Need} from './need.ts';
 import {TaskCircles} from './task-circles.ts';
+import {taskNeed} from './task-facts.ts';
 import {TaskLinks} from './task-links.ts';
 
 const NONE: readonly Problem[] = [];
@@ -80,9 +81,27 @@ export class HomeIndex {
 
   /** Everything that waits for a person, by path and line. */
   needs(): (Need & {path: string})[] {
-    return [...this.#needy]
-      .sort()
-      .flatMap(path => (this.facts(path)?.needs ?? []).flatMap(need => (this.#isDue(need) ? [{path, ...need}] : [])));
+    const ofPeople = this.#needsOfPeople();
+    return [...new Set([...this.#needy, ...ofPeople.keys()])].sort().flatMap(path => {
+      const more = ofPeople.get(path) ?? [];
+      const needs = [...(this.facts(path)?.needs ?? []), ...more];
+      if (more.length > 0) needs.sort((a, b) => a.line - b.line);
+      return needs.flatMap(need => (this.#isDue(need) ? [{path, ...need}] : []));
+    });
+  }
+
+  /** Open tasks of the people that agentdir.yaml lists, by path. A file does not know whether a name is an agent's or a person's. */
+  #needsOfPeople(): Map<string, Need[]> {
+    const needs = new Map<string, Need[]>();
+    for (const name of this.#facts.get('agentdir.yaml')?.defines ?? []) {
+      const [, who] = /^person\/(.*)$/.exec(name) ?? [];
+      if (who === undefined || this.definitionsOf(`agent/${who}`).length > 0) continue;
+      for (const path of this.links.of(who)) {
+        const found = (this.facts(path)?.tasks ?? []).flatMap(task => taskNeed(task, who) ?? []);
+        if (found.length > 0) needs.set(path, [...(needs.get(path) ?? []), ...found]);
+      }
+    }
+    return needs;
   }
 
   /** A need is not due while it waits for other tasks, or while its agent's session exists. */

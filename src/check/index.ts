@@ -4,11 +4,17 @@ import type {Home} from './home.ts';
 import {HomeIndex} from './home-index.ts';
 import {factsFrom} from './read-facts.ts';
 
-/** All problems of a home, within files and across files, sorted by place. */
-export function checkHome(home: Home): Problem[] {
+/** The settled index of a home. */
+export function indexOf(home: Home): HomeIndex {
   const index = new HomeIndex();
   for (const file of home.files) index.set(file.path, factsFrom(file));
   for (const problem of home.unread) index.set(problem.file, unreadFacts(problem.file, [problem]));
   index.settle();
+  return index;
+}
+
+/** All problems of a home, within files and across files, sorted by place. */
+export function checkHome(home: Home): Problem[] {
+  const index = indexOf(home);
   return home.credentials.length === 0 ? index.all() : [...index.all(), ...home.credentials].sort(byPlace);
 }

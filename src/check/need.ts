@@ -14,6 +14,8 @@ export interface Need {
   /** The session that works on the task: while it exists, the task does not wait for a person. */
   left?: string;
   /** State of the task; `pending` for an approval, `error` for a session. `pending` keeps `start --once` from exiting 0. */
+  /** The person whose task it is, if it is not yours: one listed under `people`. */
+  who?: string;
   state: 'pending' | 'in_progress' | 'blocked' | 'error';
 }
 

@@ -51,7 +51,8 @@ export function needsYou(input: NeedsYouInput): string {
   const errors = input.problems.filter(p => p.severity === 'error');
   // Tasks without session are listed under stalled tasks.
   const warnings = input.problems.filter(p => p.severity !== 'error' && p.code !== 'MISSING_SESSION');
-  const count = input.troubles.length + input.needs.length + errors.length;
+  const nowhere = warnings.filter(({code}) => code === 'UNKNOWN_AGENT');
+  const count = input.troubles.length + input.needs.length + errors.length + nowhere.length;
   const home = codeSpan(input.home);
   if (count + warnings.length === 0) return `Nothing needs your attention in ${home}.\n`;
   const groups = groupsOf(input, errors, warnings).filter(group => group.items.length > 0);
@@ -66,6 +67,14 @@ export function needsYou(input: NeedsYouInput): string {
 }
 
 function groupsOf(input: NeedsYouInput, errors: readonly Problem[], warnings: readonly Problem[]): Group[] {
+  const [ofFiles, ofTasks] = [
+    errors.filter(({task}) => task === undefined),
+    errors.filter(({task}) => task !== undefined),
+  ];
+  const [nowhere, others] = [
+    warnings.filter(({code}) => code === 'UNKNOWN_AGENT'),
+    warnings.filter(({code}) => code !== 'UNKNOWN_AGENT'),
+  ];
   const needs = (what: Need['what']) =>
     input.needs.filter(need => need.what === what).map(need => needItem(need, input));
   return [
@@ -96,7 +105,21 @@ function groupsOf(input: NeedsYouInput, errors: readonly Problem[], warnings: re
     {
       title: 'Files with errors',
       todo: 'Nothing in these files takes effect until you fix the errors.',
-      items: errors.map(problem => problemItem(problem, input)),
+      items: ofFiles.map(problem => problemItem(problem, input)),
+      ofFile: MAX_NEEDS.ofFile,
+      rest: '`agentdir check`',
+    },
+    {
+      title: 'Tasks with errors',
+      todo: 'These tasks wait until you fix them. Everything else in their files works.',
+      items: ofTasks.map(problem => problemItem(problem, input)),
+      ofFile: MAX_NEEDS.ofFile,
+      rest: '`agentdir check`',
+    },
+    {
+      title: 'Addresses that lead nowhere',
+      todo: 'Nothing is delivered to these names until you correct them, add the agent, or list the person under `people:` in agentdir.yaml.',
+      items: nowhere.map(problem => problemItem(problem, input)),
       ofFile: MAX_NEEDS.ofFile,
       rest: '`agentdir check`',
     },
@@ -115,7 +138,7 @@ function groupsOf(input: NeedsYouInput, errors: readonly Problem[], warnings: re
     {
       title: 'Warnings',
       todo: 'These block nothing.',
-      items: warnings.map(problem => problemItem(problem, input)),
+      items: others.map(problem => problemItem(problem, input)),
       ofFile: MAX_NEEDS.ofFile,
       rest: '`agentdir check`',
     },
@@ -132,6 +155,7 @@ function needItem(need: Need & {path: string}, {sinceOf, pageOf}: NeedsYouInput)
       timeText(since),
       state && `**${state}**`,
       codeSpan(need.title || '(no title)'),
+      need.who !== undefined && `for ${codeSpan(`@${need.who}`)}`,
       need.id !== null && `(${codeSpan(need.id)})`,
       page !== undefined && `— details: ${fileLink(page)}`,
     ];
@@ -144,7 +168,8 @@ function problemItem(problem: Problem, {sinceOf}: NeedsYouInput): Item {
   const {file, line, column, code, message, hint, severity} = problem;
   const since = timeOf(sinceOf(file));
   const item = placed(since, file, line, `${String(column).padStart(9, '0')} ${code} ${message}`);
-  if (severity === 'warning') return {...item, lines: () => [`${fileLink(file, line)} ${codeSpan(message)}`]};
+  if (severity === 'warning' && code !== 'UNKNOWN_AGENT')
+    return {...item, lines: () => [`${fileLink(file, line)} ${codeSpan(message)}`]};
   const lines = () => [
     [fileLink(file, line), timeText(since), code, codeSpan(message)].filter(Boolean).join(' '),
     `→ ${codeSpan(hint)}`,

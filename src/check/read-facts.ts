@@ -7,6 +7,7 @@ import {itemFacts, pageFacts, stateFacts} from './approval-facts.ts';
 import {copySource} from './copied.ts';
 import {credentialProblems} from './credentials.ts';
 import {type Facts, type Reference, unreadFacts} from './facts.ts';
+import {instanceOf, NATS_NAME} from './names.ts';
 import {type ParsedFile, parseFile} from './parse-file.ts';
 import {problemsWithin} from './problems-within.ts';
 import {detachStrings, type SessionFact, sessionFacts} from './session-facts.ts';
@@ -59,7 +60,13 @@ function specific(parsed: ParsedFile): Partial<Facts> {
     case 'workflow':
       return {defines: Object.keys(parsed.file.value?.agents ?? {}).map(name => `member/${name}`)};
     case 'settings':
-      return {refers: references(parsed.file), ...limitFacts(homeLimits(parsed.file.value?.limits ?? undefined))};
+      return {
+        defines: settingNames(parsed.file.value),
+        refers: references(parsed.file),
+        ...limitFacts(homeLimits(parsed.file.value?.limits ?? undefined)),
+      };
+    case 'channel':
+      return {defines: [`instance/${instanceOf(path)}`]};
     case 'session':
       return sessionFacts(path, parsed.file);
     case 'tasks':
@@ -77,6 +84,11 @@ function specific(parsed: ParsedFile): Partial<Facts> {
     default:
       return {};
   }
+}
+
+function settingNames(value: Settings | undefined): string[] {
+  const people = (value?.people ?? []).map(name => `person/${name}`);
+  return value?.nats?.server === undefined ? people : [...people, NATS_NAME];
 }
 
 /** References to the missing agents of rejected lines. */

@@ -1,3 +1,4 @@
+import {blocks, type Problem, wrongTasks} from '../formats/common/diagnostic.ts';
 import {fieldOf, idsIn, parentId, type Task, type TaskFile, type TaskState} from '../formats/task/task.ts';
 import {type Assignee, assigneeIn, isReady} from '../formats/task/task-assignee.ts';
 import type {Home} from './home.ts';
@@ -26,11 +27,11 @@ export interface TaskRow {
   [field: string]: string | number | boolean | null;
 }
 
-/** `broken`: files with errors. The daemon does not act on them, so none of their tasks is ready. */
-export function taskRows(home: Home, names: Names, broken: ReadonlySet<string>): TaskRow[] {
+/** `problemsOf`: the problems of a file. */
+export function taskRows(home: Home, names: Names, problemsOf: (path: string) => readonly Problem[]): TaskRow[] {
   const states = statesById(home.tasks);
   return home.tasks.flatMap(({path, file}) => {
-    const others = {stateOf: (id: string) => states.get(id), names, broken: broken.has(path)};
+    const others = {stateOf: (id: string) => states.get(id), names, ...faultsIn(problemsOf(path))};
     return file.tasks.map(task => {
       const row = taskRow(path, task);
       return Object.assign(row, standing(row, others));
@@ -38,25 +39,35 @@ export function taskRows(home: Home, names: Names, broken: ReadonlySet<string>):
   });
 }
 
+function faultsIn(problems: readonly Problem[]): Pick<Others, 'broken' | 'wrong'> {
+  return {broken: blocks(problems), wrong: wrongTasks(problems)};
+}
+
 /** Conditions for a task outside its own lines: other files, and the problems of its file. */
 export interface Others {
   /** State of the first task with this id, by path; undefined if there is none. */
   stateOf: (id: string) => string | null | undefined;
   names: Names;
-  /** The task's file has errors. */
+  /** The task's file has errors that concern all of it, so the daemon does not act on it. */
   broken: boolean;
+  /** Lines of the tasks in the file that have errors of their own. */
+  wrong: ReadonlySet<number>;
 }
 
-/** `broken`: files with errors. */
 export function othersIn(
   rows: readonly TaskRow[],
   names: Names,
-  broken: ReadonlySet<string>,
+  problemsOf: (path: string) => readonly Problem[],
 ): (row: TaskRow) => Others {
+  const faults = new Map<string, ReturnType<typeof faultsIn>>();
   const states = new Map<string, TaskState>();
   for (const {id, state} of rows) if (id !== null && !states.has(id)) states.set(id, state);
   const stateOf = (id: string) => states.get(id);
-  return ({file}) => ({stateOf, names, broken: broken.has(file)});
+  return ({file}) => {
+    const found = faults.get(file) ?? faultsIn(problemsOf(file));
+    faults.set(file, found);
+    return {stateOf, names, ...found};
+  };
 }
 
 /** States of all tasks by id; the first definition of a duplicate id wins. */
@@ -98,12 +109,17 @@ export function taskRow(path: string, task: Task): TaskRow {
   return row;
 }
 
-/** Ready: the daemon would deliver the task, and its file has no errors. */
-export function standing(row: TaskRow, {stateOf, names, broken}: Others): Pick<TaskRow, 'ready' | 'blocked_by'> {
+/** Ready: the daemon would deliver the task; neither the task nor its whole file has an error. */
+export function standing(row: TaskRow, {stateOf, names, broken, wrong}: Others): Pick<TaskRow, 'ready' | 'blocked_by'> {
   const dependsOn = wordsIn(row.depends_on);
   const waiting = {state: row.state, assignee: assigneeOfRow(row), dependsOn};
-  const ready = !broken && isReady(waiting, {stateOf, isAgent: name => names.hasAgent(name)});
+  const ready = !broken && !wrong.has(row.line) && isReady(waiting, {stateOf, isAgent: name => names.hasAgent(name)});
   return {ready, blocked_by: joined(dependsOn.filter(id => stateOf(id) !== 'completed'))};
+}
+
+/** Whether this home delivered the task: `assigned` without a session is from another system. */
+export function isDeliveredRow({assigned, session}: TaskRow): boolean {
+  return assigned !== null && typeof session === 'string';
 }
 
 export function assigneeOfRow({assignee, assign}: TaskRow): Assignee {

@@ -128,19 +128,29 @@ function openTask(fact: TaskFact, text: string, task: Task): void {
 }
 
 function needOf(fact: TaskFact): Need[] {
-  const {state, names, id, title, line, created, waitsFor = []} = fact;
+  const {state, names, id, title, line} = fact;
   const since = names?.[0] === 'human' ? undefined : stalledSince(fact);
   if (since !== undefined && (state === 'in_progress' || state === 'blocked'))
     return [{what: 'stalled', id: id ?? null, title: title ?? '', line, since, state}];
-  if (names?.includes('human') && state !== 'completed' && state !== 'skipped') {
-    const after = state === 'pending' && waitsFor.length > 0 && {after: waitsFor};
-    return [{what: 'task', id: id ?? null, title: title ?? '', line, since: created ?? null, state, ...after}];
-  }
+  const own = names?.includes('human') ? needFor(fact) : undefined;
+  if (own) return [own];
   const session = sessionAtWork(fact);
   if (session === undefined) return [];
   return [
     {what: 'stalled', id: id ?? null, title: title ?? '', line, since: null, state: 'in_progress', left: session},
   ];
+}
+
+/** The need of an open task whose first assignee is this person. */
+export function taskNeed(fact: TaskFact, who: string): Need | undefined {
+  const need = fact.names?.[0] === who && !fact.names.includes('human') ? needFor(fact) : undefined;
+  return need && {...need, who};
+}
+
+function needFor({state, id, title, line, created, waitsFor = []}: TaskFact): Need | undefined {
+  if (state === 'completed' || state === 'skipped') return undefined;
+  const after = state === 'pending' && waitsFor.length > 0 && {after: waitsFor};
+  return {what: 'task', id: id ?? null, title: title ?? '', line, since: created ?? null, state, ...after};
 }
 
 /** The session that works on the task. Undefined for agents of another home or a workflow, whose sessions are elsewhere. */

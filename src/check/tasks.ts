@@ -2,7 +2,7 @@ import {nearest, type Place, type Problem, problem} from '../formats/common/diag
 import {jsonText} from '../formats/common/visible.ts';
 import {assigneeIn} from '../formats/task/task-assignee.ts';
 import type {Look} from './look.ts';
-import {agentHint, isKnownName, type Names, namesSeen} from './names.ts';
+import {agentHint, assigneeFault, type Names, namesSeen} from './names.ts';
 import {isOpenState, sessionAtWork, type TaskFact} from './task-facts.ts';
 
 /** Limits the report: a hostile file has millions of problems. */
@@ -13,10 +13,15 @@ export function checkTasks(path: string, tasks: readonly TaskFact[], look: Look)
   const problems: Problem[] = [];
   const names = namesSeen(look);
   for (const task of tasks) {
-    if (problems.length > MAX_PROBLEMS.ofFile) break;
+    if (problems.length > MAX_PROBLEMS.ofFile) {
+      // The tasks below are not checked, so the file is not used.
+      const [{task: _, ...first}] = problems as [Problem];
+      problems[0] = first;
+      break;
+    }
     const own: Problem[] = [];
     const report: Report = (code, place, message, hint) => {
-      if (own.length < MAX_PROBLEMS.ofTask) own.push(problem(code, place, message, hint, path));
+      if (own.length < MAX_PROBLEMS.ofTask) own.push({...problem(code, place, message, hint, path), task: task.line});
       return own.length < MAX_PROBLEMS.ofTask;
     };
     checkId(path, task, look, report);
@@ -42,16 +47,15 @@ function checkId(path: string, {id, idAt, line}: TaskFact, look: Look, report: R
 
 function checkOpen(task: TaskFact, look: Look, names: Names, report: Report): void {
   for (const [i, name] of (task.names ?? []).entries()) {
-    if (isKnownName(name, names)) continue;
+    const fault = assigneeFault(name, names);
     const place = {line: task.line, column: task.columns?.[i] ?? 1};
-    if (!report('UNKNOWN_AGENT', place, `expected a known agent or @human, got @${name}`, agentHint(name, names)))
-      return;
+    if (fault && !report('UNKNOWN_AGENT', place, fault.message, fault.hint)) return;
   }
   checkAssign(task, names, report);
   for (const dependency of task.waitsFor ?? []) if (!checkDependency(task, dependency, look, report)) return;
   checkParent(task, look, report);
   checkSession(task, look, report);
-  if (task.late && isKnownName(task.late.name, names))
+  if (task.late && !assigneeFault(task.late.name, names))
     report(
       'LATE_MENTION',
       {line: task.line, column: task.late.column},
@@ -125,12 +129,13 @@ function circleProblems(path: string, tasks: readonly TaskFact[], circles: Itera
       for (const task of tasks) if (task.id !== undefined && !byId.has(task.id)) byId.set(task.id, task);
     const first = byId.get(ids[0] ?? '');
     const shown = ids.length > 12 ? [...ids.slice(0, 6), `… ${ids.length - 12} more …`, ...ids.slice(-6)] : ids;
-    return problem(
+    const found = problem(
       'DEPENDENCY_CYCLE',
       first?.waitsAt ?? {line: first?.line ?? 1, column: 1},
       `tasks wait for each other: ${[...shown, ids[0]].join(' → ')}`,
       'remove one of these from depends_on',
       path,
     );
+    return {...found, task: first?.line ?? 1};
   });
 }

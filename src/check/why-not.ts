@@ -1,23 +1,34 @@
 import {isApprovalRequired} from '../formats/task/task-approval.ts';
-import {isKnownName} from './names.ts';
-import {assigneeOfRow, type Others, type TaskRow, wordsIn} from './rows.ts';
+import {agentFault, assigneeFault, isPerson} from './names.ts';
+import {assigneeOfRow, isDeliveredRow, type Others, type TaskRow, wordsIn} from './rows.ts';
 
 const MOST_NAMED = 5;
 
-/** Why a pending, blocked or stalled task does not continue; empty for other tasks. `note`: its last note. */
+/**
+ * Why a pending, blocked or stalled task does not continue, and which approvals a task waits for; else empty. `note`: its last
+ * note.
+ */
 export function whyNot(row: TaskRow, others: Others, note: string | undefined): string {
+  if (row.state === 'in_progress' && typeof row.waits_for === 'string')
+    return `waits for your approval: ${row.waits_for}`;
   if (row.state === 'in_progress' && typeof row.stalled === 'string') return stalledWords(row);
   if (row.state !== 'pending' && row.state !== 'blocked') return '';
+  const waiting = waitsFor(row, others);
+  // An unknown dependency is the error.
+  const isUnknownTask = (reason: string) => reason.includes('(no such task)');
   const reasons = [
     ...(row.state === 'blocked' ? [blockedWords(row, note)] : []),
     ...(others.broken ? ['its file has errors: agentdir check'] : []),
     ...unknownNames(row, others),
-    ...waitsFor(row, others),
+    ...waiting,
+    ...(others.wrong.has(row.line) && !waiting.some(isUnknownTask) ? ['has an error: agentdir check'] : []),
     ...(isForNobody(row) ? ['nobody is assigned'] : []),
-    ...(needsApproval(row) ? ['needs your approval before it starts'] : []),
-    ...(isForPerson(row) ? ['waits for you'] : []),
+    ...(needsApproval(row)
+      ? [`needs your approval before it starts${typeof row.waits_for === 'string' ? `: ${row.waits_for}` : ''}`]
+      : []),
+    ...forPerson(row, others),
   ];
-  if (row.ready) reasons.unshift(row.assigned === null ? 'ready' : 'delivered');
+  if (row.ready) reasons.unshift(isDeliveredRow(row) ? 'delivered' : 'ready');
   return reasons.join('; ');
 }
 
@@ -34,9 +45,10 @@ function blockedWords({result}: TaskRow, note: string | undefined): string {
 function unknownNames(row: TaskRow, {names}: Others): string[] {
   const {name, spawn} = assigneeOfRow(row);
   if (spawn) return name === undefined || names.hasAgent(name) ? [] : [`there is no template ${name}`];
-  const unknown = wordsIn(row.assignee).filter(each => !isKnownName(each, names));
-  if (unknown.length > 0) return unknown.map(each => `@${each} is not known`);
-  const elsewhere = name !== undefined && name !== 'human' && !names.hasAgent(name);
+  const faults = wordsIn(row.assignee).flatMap(each => assigneeFault(each, names)?.message ?? []);
+  if (faults.length > 0) return faults;
+  const elsewhere =
+    name !== undefined && !isPerson(name, names) && agentFault(name, names) === undefined && !names.hasAgent(name);
   return elsewhere ? [`@${name} is not an agent of this home, so it is not delivered`] : [];
 }
 
@@ -58,12 +70,13 @@ export function isForNobody(row: TaskRow): boolean {
 }
 
 /** Whether the task needs an approval before its delivery. */
-function needsApproval({approval_required, assigned}: TaskRow): boolean {
-  return isApprovalRequired(approval_required) && assigned === null;
+function needsApproval(row: TaskRow): boolean {
+  return isApprovalRequired(row.approval_required) && !isDeliveredRow(row);
 }
 
-/** Whether the first assignee is a person. */
-function isForPerson(row: TaskRow): boolean {
+/** Whom the task waits for, if the first assignee is a person. */
+function forPerson(row: TaskRow, {names}: Others): string[] {
   const {name, spawn} = assigneeOfRow(row);
-  return name === 'human' && !spawn;
+  if (name === undefined || spawn || !isPerson(name, names)) return [];
+  return [name === 'human' ? 'waits for you' : `waits for @${name}`];
 }

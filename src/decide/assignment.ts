@@ -36,6 +36,7 @@ export function assignmentOf(task: Task, file: string): Assignment {
     ['details', 'Prompt', fieldOf(task, 'prompt')],
     ['details', 'Description', fieldOf(task, 'description')],
     ['details', 'Reason', fieldOf(task, 'reason')],
+    ['details', 'Notes', fieldOf(task, 'notes')],
     ['notes', 'Notes so far', task.notes.length > 0 ? notesText(task.notes) : undefined],
   ];
   return {id, taint: taintIn(task), said: said.flatMap(([as, label, text]) => (text ? [{as, label, text}] : []))};

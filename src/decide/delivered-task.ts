@@ -1,5 +1,6 @@
 import type {Message} from '../formats/session/session-schema.ts';
 import {fieldOf, type Task} from '../formats/task/task.ts';
+import {isDelivered} from '../formats/task/task-approval.ts';
 import {assignmentIn, type DeliveredTask, quoted} from './task-words.ts';
 
 export function idOfDelivery(delivery: string): string | undefined {
@@ -24,10 +25,9 @@ export function formerTaskId(
 ): TaskDelivery | undefined {
   const gone = [...deliveriesIn(messages).values()].filter(({id}) => isGone(id));
   const only = (found: TaskDelivery[]) => (found.length === 1 ? found[0] : undefined);
-  return (
-    only(gone.filter(({title}) => title === quoted(task.title))) ??
-    only(gone.filter(({at}) => at === fieldOf(task, 'assigned')))
-  );
+  // A title may be of a task that another system delivered.
+  const byTitle = isDelivered(task) ? gone.filter(({title}) => title === quoted(task.title)) : [];
+  return only(byTitle) ?? only(gone.filter(({at}) => at === fieldOf(task, 'assigned')));
 }
 
 function deliveriesIn(messages: readonly Message[]): Map<string, TaskDelivery> {

@@ -1,4 +1,4 @@
-import {fieldOf, type Priority, type Task} from '../formats/task/task.ts';
+import {fieldOf, priorityNamed, type Task} from '../formats/task/task.ts';
 import {parseTasks} from '../formats/task/task-parse.ts';
 import type {NewTask} from '../formats/task/task-text.ts';
 
@@ -24,20 +24,13 @@ export interface TaskOrigin {
 
 /** Fields that only the daemon sets. */
 export const DAEMON_FIELDS: ReadonlySet<string> = new Set(
-  'id created created_by created_in assigned started completed session attempt notified parts_done mentioned approval taint chain stalled status type'.split(
+  'id created created_by created_in assigned started completed session attempt notified parts_done mentioned informed withdrawn approval taint chain stalled status type'.split(
     ' ',
   ),
 );
 
-const PRIORITIES: Readonly<Record<string, Priority>> = {
-  high: 'A',
-  medium: 'B',
-  low: 'C',
-  A: 'A',
-  B: 'B',
-  C: 'C',
-  D: 'D',
-};
+/** Fields of raw tasks that are written on the task's line, or not at all. */
+const WRITTEN_APART: ReadonlySet<string> = new Set(['title', 'priority', 'notes']);
 
 /** The task with its children, ready to write. `depends_on` may name another of these tasks by title. */
 export function plannedTask(wanted: WantedTask, origin: TaskOrigin): {task: NewTask; ids: string[]} {
@@ -54,7 +47,7 @@ export function plannedTask(wanted: WantedTask, origin: TaskOrigin): {task: NewT
   const make = (task: WantedTask): NewTask => {
     const id = ids[next++] ?? '';
     const spawned = task.assignee?.startsWith('new:') ? task.assignee : undefined;
-    const priority = task.priority === undefined ? undefined : PRIORITIES[task.priority];
+    const priority = task.priority === undefined ? undefined : priorityNamed(task.priority);
     return {
       title: task.title,
       ...(priority && {priority}),
@@ -92,7 +85,7 @@ export function rawTasks(content: string, origin: TaskOrigin): {tasks: NewTask[]
   const make = (task: Task): NewTask => {
     const id = fieldOf(task, 'id') ?? origin.idFor(ids.length);
     ids.push(id);
-    const own = task.fields.filter(({key}) => !DAEMON_FIELDS.has(key) && key !== 'notes');
+    const own = task.fields.filter(({key}) => !DAEMON_FIELDS.has(key) && !WRITTEN_APART.has(key));
     return {
       title: task.title,
       box: task.box ?? ' ',

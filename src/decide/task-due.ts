@@ -1,9 +1,10 @@
 import {fieldOf, idsIn, type Note, type Task, type TaskFile, type TaskState} from '../formats/task/task.ts';
-import {isGated} from '../formats/task/task-approval.ts';
+import {isDelivered, isGated} from '../formats/task/task-approval.ts';
 import {assigneeOf, isReady} from '../formats/task/task-assignee.ts';
 import {mentionedNames} from './mentions.ts';
 import {type NoteMention, noteMentions} from './note-marks.ts';
-import {attemptKey, partsRound, type TaskNews, taskEnd} from './task.ts';
+import {agentHolding, attemptKey, partsRound, type TaskContext, type TaskNews, taskEnd} from './task.ts';
+import {type UntoldChange, untoldChange} from './task-version.ts';
 
 /** An action that a task requires, besides writing its file. */
 export type TaskDue =
@@ -11,6 +12,12 @@ export type TaskDue =
   | {do: 'deliver'; task: Task; key: string}
   /** Ask a person to approve the start. */
   | {do: 'ask'; task: Task; key: string}
+  /** Find out whether a session of this home has the task, which says only `assigned`. */
+  | {do: 'seek'; task: Task; key: string}
+  /** Tell the agent that has the task what was changed in it. */
+  | {do: 'change'; task: Task; key: string; to: string; session: string; change: UntoldChange}
+  /** Tell a former agent that the task is no longer its own. */
+  | {do: 'withdraw'; task: Task; key: string; entry: string; session: string; attempt: string}
   /** Tell the creator how the task ended. */
   | {do: 'tell'; task: Task; key: string; end: string; to: string}
   /** Tell the owner that all parts are done. */
@@ -26,8 +33,13 @@ export interface DueContext {
   /** States of the subtasks of a task, in all files. */
   partsOf: (id: string) => readonly TaskState[];
   news: (key: string) => (TaskNews & {heard?: boolean}) | undefined;
+  /** The agent of a session, and whether it was created for a task; undefined if there is no such session. */
+  ownerOf: TaskContext['ownerOf'];
   /** Whether the session belongs to an agent that was created for a task and is not completed. */
   isEphemeral: (session: string) => boolean;
+  /** Lines of tasks with errors, which are not started, and of those that nothing is done for: `unclearTasks`. */
+  wrong: ReadonlySet<number>;
+  unclear: ReadonlySet<number>;
 }
 
 /** The due actions for a task file, urgent tasks first. */
@@ -35,11 +47,11 @@ export function dueOf(file: TaskFile, context: DueContext): TaskDue[] {
   const due: TaskDue[] = [];
   for (const task of file.tasks) {
     const key = attemptKey(task);
-    if (key === undefined) continue;
-    if (task.state === 'pending') due.push(...startOf(task, key, context));
+    if (key === undefined || context.unclear.has(task.line)) continue;
+    if (task.state === 'pending') due.push(...(context.wrong.has(task.line) ? [] : startOf(task, key, context)));
     else if (task.state !== 'in_progress') due.push(...afterEnd(task, key, context));
     if (isOpen(task)) due.push(...partsDone(task, key, context));
-    due.push(...mentionsOf(task, key, context));
+    due.push(...mentionsOf(task, key, context), ...changesOf(task, key, context), ...withdrawals(task, key, context));
   }
   return due.sort((a, b) => urgency(a) - urgency(b) || dueTime(a) - dueTime(b));
 }
@@ -53,8 +65,8 @@ function startOf(task: Task, key: string, context: DueContext): TaskDue[] {
   if (!isReady(waiting, context)) return [];
   const news = context.news(key);
   if (news?.heard || news?.refused) return [];
-  // Assigned without a session, by a person or another program: already delivered.
-  if (fieldOf(task, 'assigned') !== undefined && fieldOf(task, 'session') === undefined) return [];
+  // Delivered by another system, or here, and its session was removed from the file.
+  if (fieldOf(task, 'assigned') !== undefined && !isDelivered(task) && !news?.sought) return [{do: 'seek', task, key}];
   return [{do: isGated(task) ? 'ask' : 'deliver', task, key}];
 }
 
@@ -86,10 +98,32 @@ function partsDone(task: Task, key: string, {partsOf, isAgent, news}: DueContext
   return isDone ? [{do: 'parts', task, key, count: states.length, round, to}] : [];
 }
 
-/** Mentions in notes, except of the note's author. Each note wakes each agent once. */
-function mentionsOf(task: Task, key: string, {isAgent, news}: DueContext): TaskDue[] {
+/** What its agent does not know yet. */
+function changesOf(task: Task, key: string, context: DueContext): TaskDue[] {
+  const holder = agentHolding(task, context);
+  const change = holder && untoldChange(task, holder.agent);
+  const news = context.news(key);
+  if (!change || news?.informed === change.informed) return [];
+  // First it is told of another id of a task that it has not begun.
+  if (task.state === 'pending' && !news?.heard) return [];
+  return [{do: 'change', task, key, to: holder.agent, session: holder.session, change}];
+}
+
+function withdrawals(task: Task, key: string, {news}: DueContext): TaskDue[] {
+  return idsIn(fieldOf(task, 'withdrawn')).flatMap(entry => {
+    const [, session, attempt] = /^(.+)#(\d+)$/.exec(entry) ?? [];
+    if (news(key)?.withdrawn?.includes(entry)) return [];
+    return [{do: 'withdraw', task, key, entry, session: session ?? '', attempt: attempt ?? '1'}];
+  });
+}
+
+/** Mentions in notes, except of the note's author, and of the agent that has the task and gets its notes. Each note wakes each agent once. */
+function mentionsOf(task: Task, key: string, context: DueContext): TaskDue[] {
+  const {isAgent, news} = context;
+  const holder = agentHolding(task, context)?.agent;
   const marks = new Set([...idsIn(fieldOf(task, 'mentioned')), ...(news(key)?.mentioned ?? [])]);
-  const named = (note: Note) => mentionedNames(note.text).filter(name => name !== note.who && isAgent(name));
+  const named = (note: Note) =>
+    mentionedNames(note.text).filter(name => name !== note.who && name !== holder && isAgent(name));
   const mentions = noteMentions(task, named).filter(({mark}) => !marks.has(mark));
   return mentions.length === 0 ? [] : [{do: 'mention', task, key, mentions}];
 }

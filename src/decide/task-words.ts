@@ -4,6 +4,7 @@ import type {Message} from '../formats/session/session-schema.ts';
 import {fieldOf, type Note, type Task, taintIn} from '../formats/task/task.ts';
 import type {Assignment, TaskStatement} from './assignment.ts';
 import {notesText} from './note-text.ts';
+import type {UntoldChange} from './task-version.ts';
 
 /** Marks messages about tasks, so that agents do not mistake them for a person's words. */
 const MARK = '[AGENTDIR TASK]';
@@ -81,6 +82,37 @@ export function partsWords(task: Task, count: number): string {
     `${MARK} All ${count === 1 ? 'parts (1)' : `${count} parts`} of your task ${quoted(task.title)} are done.`,
     `Id: ${visibleLine(fieldOf(task, 'id') ?? '')}`,
     'See what became of them with query_tasks, and complete it if nothing is left to do.',
+  ]);
+}
+
+/** For the agent that has a task in which others changed something. */
+export function changedWords(task: Task, {content, notes}: UntoldChange): string {
+  const value = (label: string, key: string) => {
+    const text = fieldOf(task, key);
+    return text && `${label}:\n${fenced(text)}`;
+  };
+  return lines([
+    `${MARK} Your task ${quoted(task.title)} was changed:`,
+    `Id: ${visibleLine(fieldOf(task, 'id') ?? '')}`,
+    content && fieldOf(task, 'due') && `Due: ${visibleLine(fieldOf(task, 'due') ?? '')}`,
+    content && value('Prompt', 'prompt'),
+    content && value('Description', 'description'),
+    content && value('Reason', 'reason'),
+    content && value('Notes', 'notes'),
+    notes.length > 0 && `New notes:\n${fenced(notesText(notes))}`,
+    'Go on with it as it is now.',
+  ]);
+}
+
+/** For an agent that does no longer have a task. */
+export function withdrawnWords(task: Task): string {
+  const [name] = task.names;
+  const assign = fieldOf(task, 'assign');
+  const now = assign ?? (name === undefined ? 'nobody' : `@${name}`);
+  return lines([
+    `${MARK} The task ${quoted(task.title)} is no longer yours. It is assigned to ${visibleLine(now)} now.`,
+    `Id: ${visibleLine(fieldOf(task, 'id') ?? '')}`,
+    'Stop working on it. You need not answer.',
   ]);
 }
 

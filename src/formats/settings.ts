@@ -90,6 +90,15 @@ export const settingsSchema = z
     format: z.literal(1).optional(),
     name: id.optional().describe('How other homes address this one: @NAME/agent.'),
     default_agent: z.string().min(1).optional(),
+    people: z
+      .array(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/))
+      .nullable()
+      .optional()
+      .describe('Persons besides @human who have tasks: @NAME in a task file.'),
+    nats: z
+      .looseObject({server: z.string().min(1).optional()})
+      .nullable()
+      .optional(),
     default_model: z
       .string()
       .min(1)

@@ -4,6 +4,7 @@ import {versionOnDisk} from './current-config.ts';
 import type {FileSnapshot} from './file-snapshot.ts';
 import {statSignature} from './file-state.ts';
 import type {HomeFiles} from './home-files.ts';
+import {lookAgain} from './look-again.ts';
 import type {Loop} from './parts.ts';
 
 /** Make this the file's last accepted version, and report its problems. */
@@ -68,7 +69,10 @@ export function reportProblems({files, reports}: Loop): void {
     for (const problem of problems) if (!old.has(key(problem))) reports.report({event: 'problem', problem, text});
     if (problems.length > 0) files.looks.reportedProblems.set(path, problems);
     else files.looks.reportedProblems.delete(path);
-    if (known && !known.settled && !blocks(problems)) files.queue.add(path);
+    if (!known || blocks(problems)) continue;
+    // A change elsewhere may have solved a problem that held up a part of a settled file.
+    if (known.settled) lookAgain(files, path);
+    else files.queue.add(path);
   }
   for (const reconciler of files.kinds.reconcilers) reconciler.indexChanged?.();
   reports.changed();

@@ -1,6 +1,7 @@
 import type {HomeIndex} from '../check/home-index.ts';
+import {namesIn} from '../check/names.ts';
 import {pendingPath} from '../formats/approval/approval-path.ts';
-import {blocks} from '../formats/common/diagnostic.ts';
+import {blocks, wrongTasks} from '../formats/common/diagnostic.ts';
 import {kindOf} from '../formats/common/key.ts';
 import {sessionFileRows, taskFileRows} from './file-rows.ts';
 import {type OtherRows, RowIndex, type TableChange} from './row-index.ts';
@@ -35,7 +36,7 @@ export class HomeRows {
     const others: Found[] = [];
     for (const [path, version] of source.files()) {
       const kind = kindOf(path);
-      if (kind === 'template' || kind === 'workflow') names.push(path, version);
+      if (kind === 'template' || kind === 'workflow' || kind === 'settings') names.push(path, version);
       if (kind !== 'tasks' && kind !== 'session') continue;
       if (this.#rows.versionOf(path) === version) seen.add(path);
       else others.push({kind, path, version});
@@ -85,12 +86,12 @@ export class HomeRows {
 function surroundings(index: HomeIndex): OtherRows {
   return {
     stateOf: id => index.definitionsOf(`task/${id}`)[0]?.state,
-    names: {
-      hasAgent: name => index.definitionsOf(`agent/${name}`).length > 0,
-      hasMember: name => index.definitionsOf(`member/${name}`).length > 0,
-      agents: () => [],
-    },
+    names: namesIn(
+      name => index.definitionsOf(name).length > 0,
+      () => [],
+    ),
     isBroken: path => blocks(index.problems(path)),
+    wrongIn: path => wrongTasks(index.problems(path)),
     onPage: id => index.facts(pendingPath(id))?.page?.decision ?? undefined,
   };
 }

@@ -10,8 +10,10 @@ export interface TableChange {
 }
 
 /** Facts from other files that rows depend on. */
-export interface OtherRows extends Omit<Others, 'broken'> {
+export interface OtherRows extends Omit<Others, 'broken' | 'wrong'> {
   isBroken: (path: string) => boolean;
+  /** Lines of the tasks with errors of their own. */
+  wrongIn: (path: string) => ReadonlySet<number>;
   /** Decision on the page of a request, if that counts. */
   onPage: (id: string) => string | undefined;
 }
@@ -31,6 +33,7 @@ interface IndexedFile {
   /** By table and line: see `placeOf`. */
   rows: Map<number, Entry>;
   broken: boolean;
+  wrong: ReadonlySet<number>;
 }
 
 /** The rows of all files. A change costs its file, and tasks elsewhere that depend on tasks with a changed state. */
@@ -56,7 +59,14 @@ export class RowIndex {
   }
 
   set(path: string, version: string, rows: readonly FileRow[]): void {
-    const file = this.#files.get(path) ?? {path, number: this.#next++, version, rows: new Map(), broken: false};
+    const file = this.#files.get(path) ?? {
+      path,
+      number: this.#next++,
+      version,
+      rows: new Map(),
+      broken: false,
+      wrong: new Set(),
+    };
     this.#files.set(path, file);
     file.version = version;
     const gone = new Map(file.rows);
@@ -88,8 +98,9 @@ export class RowIndex {
     for (const file of this.#files.values()) {
       if (!file.path.startsWith('tasks/')) continue;
       const broken = others.isBroken(file.path);
-      if (broken === file.broken) continue;
-      file.broken = broken;
+      const wrong = others.wrongIn(file.path);
+      if (broken === file.broken && isSameSet(wrong, file.wrong)) continue;
+      Object.assign(file, {broken, wrong});
       for (const entry of file.rows.values()) if (entry.task) this.#touched.add(entry);
     }
     for (const entry of this.#touched) this.#derive(entry, others);
@@ -172,11 +183,18 @@ export class RowIndex {
     const {task} = entry;
     if (!task) return;
     const {stateOf, names} = others;
-    const {ready, blocked_by} = standing(task, {stateOf, names, broken: entry.file.broken});
+    const {ready, blocked_by} = standing(task, {
+      ...{stateOf, names},
+      ...{broken: entry.file.broken, wrong: entry.file.wrong},
+    });
     if (task.ready === ready && task.blocked_by === blocked_by) return;
     Object.assign(task, {ready, blocked_by});
     this.#put.add(entry);
   }
+}
+
+function isSameSet(a: ReadonlySet<number>, b: ReadonlySet<number>): boolean {
+  return a.size === b.size && [...a].every(each => b.has(each));
 }
 
 /** Unique for each line and table. */

@@ -66,7 +66,7 @@ describe('agentdir tasks', () => {
     const {stdout} = await agentdir(home, ['tasks']);
     expect(stdout).toBe(`tasks/redis.task.md
   [x] A @planner-001 #redis Plan Redis check workflow task-001
-    [ ] B @retriever-001 #system #docker Detect container runtime task-002  delivered
+    [ ] B @retriever-001 #system #docker Detect container runtime task-002  ready
     [ ] C @executor-001 @human Check Redis container status task-003  waits for task-002 (pending)
   [ ] @human Look at it  waits for you
   [/] bare title
@@ -112,20 +112,22 @@ describe('agentdir tasks', () => {
       e: 'blocked without a reason; waits for you',
       f: 'ready',
       i: 'waits for you',
-      j: '@buildbox/planner-001 is not an agent of this home, so it is not delivered',
-      g: 'its file has errors: agentdir check; @planer-001 is not known; waits for nothing (no such task)',
-      h: 'its file has errors: agentdir check; there is no template coder',
+      j: '@buildbox/planner-001 is in another home, and agentdir.yaml names no NATS server, so nothing gets there',
+      g: '@planer-001 is not an agent; listed under people?; waits for nothing (no such task)',
+      h: 'there is no template coder',
     });
   });
 
-  it('nothing in a file with errors is ready', async () => {
+  it('nothing in a file with errors is ready; an error of one task concerns that one', async () => {
     const home = await newHome({
       'tasks/a.task.md': '## TODO\n- [ ] @planner-001 "a"\n```\n',
-      'tasks/b.task.md': '## TODO\n- [ ] @planner-001 "b"\n- [ ] @nobody "c"\n',
+      'tasks/b.task.md': '## TODO\n- [ ] @planner-001 "b"\n- [ ] @nobody "c"\n- [ ] @planner-001 "d"\n  parent: x\n',
     });
     const rows = JSON.parse((await agentdir(home, ['tasks', '--json'])).stdout) as {ready: boolean}[];
-    expect(rows.map(row => row.ready)).toEqual([false, false, false]);
-    expect((await agentdir(home, ['tasks'])).stdout).toContain('has errors, so its tasks are not processed');
+    expect(rows.map(row => row.ready)).toEqual([false, true, false, false]);
+    const {stdout} = await agentdir(home, ['tasks']);
+    expect(stdout).toContain('has errors, so its tasks are not processed');
+    expect(stdout).toContain('d  has an error: agentdir check');
   });
 
   it('tells a newcomer what to write, and leaves approvals out', async () => {

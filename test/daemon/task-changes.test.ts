@@ -191,7 +191,8 @@ describe('a task that is delivered and not begun', () => {
         text => text.includes(`delivery: task/${id}#1`),
       );
       await clean(home);
-      return parseSession(read(home, session)).messages.at(-1)?.content ?? '';
+      const {messages} = parseSession(read(home, session));
+      return messages.find(message => message.delivery === `task/${id}#1`)?.content ?? '';
     };
     // With another title at once, and once more.
     edit(path, text => text.replace('"another"', '"quite different"').replace('id: another', 'id: different'));

@@ -119,7 +119,7 @@ describe('a task', () => {
 });
 
 describe('what else follows from tasks', () => {
-  it('one that somebody gave to its agent is not delivered again', async () => {
+  it('one that another system gave to its agent is delivered here, once', async () => {
     const home = newHome();
     minds.set('ann', () => ({text: 'I see'}));
     put(home, {
@@ -127,10 +127,10 @@ describe('what else follows from tasks', () => {
         '- [ ] @ann "given"\n  id: g\n  assigned: 2025-10-04T10:05:00.000Z\n- [ ] @ann "new"\n  id: n\n',
     });
     const daemon = await serve(home, env);
-    await whenTask(home, 'tasks/t.task.md', 'new', task => task.state === 'in_progress');
+    for (const title of ['new', 'given'])
+      await whenTask(home, 'tasks/t.task.md', title, task => task.state === 'in_progress');
     await clean(home);
-    expect(taskNamed(home, 'tasks/t.task.md', 'given')?.state).toBe('pending');
-    expect(sessionsOf(home, 'ann').match(/You have been assigned a task/g)).toHaveLength(1);
+    expect(sessionsOf(home, 'ann').match(/You have been assigned a task/g)).toHaveLength(2);
     expect(await daemon.stop(), daemon.errors()).toBe(0);
   });
 

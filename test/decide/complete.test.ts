@@ -20,6 +20,7 @@ const tasks = (text: string) =>
     isAgent: () => false,
     ownerOf: () => undefined,
     partsOf: () => [],
+    unclear: new Set(),
   });
 
 describe('completeSession', () => {

@@ -465,7 +465,7 @@ describe('the seed as a home', () => {
   });
 
   it('knows what is ready and what waits for what', () => {
-    const rows = taskRows(home, namesOf(home), new Set());
+    const rows = taskRows(home, namesOf(home), () => []);
     expect(rows.map(row => [row.id, row.state, row.assignee, row.parent, row.ready, row.blocked_by])).toEqual([
       ['task-001', 'completed', 'planner-001', null, false, null],
       ['task-002', 'pending', 'retriever-001', 'task-001', true, null],

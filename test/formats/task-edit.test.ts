@@ -125,7 +125,8 @@ describe('edits of task files, on arbitrary files', () => {
     fc.assert(
       fc.property(chosen, ({file, index}) => {
         const task = file.tasks[index] as Task;
-        for (const field of task.fields) {
+        // Without its title a task is another parent to its children.
+        for (const field of task.fields.filter(({key}) => key !== 'title')) {
           let text: string;
           try {
             text = setTaskField(file, task, field.key, undefined);

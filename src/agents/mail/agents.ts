@@ -1,9 +1,18 @@
+import {isPerson} from '../../check/names.ts';
 import {nearest} from '../../formats/common/diagnostic.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 
 export function agentExists({index}: HomeFiles, name: string): boolean {
   return index.definitionsOf(`agent/${name}`).length > 0;
+}
+
+/** Whether the name is a person's: @human, or one listed under `people`. */
+export function isPersonIn(files: HomeFiles, name: string): boolean {
+  return isPerson(name, {
+    hasAgent: agent => agentExists(files, agent),
+    hasPerson: person => files.index.definitionsOf(`person/${person}`).length > 0,
+  });
 }
 
 const MOST_NAMED = 12;

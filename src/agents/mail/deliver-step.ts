@@ -36,7 +36,11 @@ export async function deliverStep(
     const at = byDelivery.get(letter.id);
     const begun = at === undefined || isBegun(session, at);
     if (isDelivered(letter))
-      mail.delivered(path, letter, {session: id, begun, at: session.messages[at ?? -1]?.timestamp});
+      mail.delivered(path, letter, {
+        ...{session: id, begun},
+        at: session.messages[at ?? -1]?.timestamp,
+        content: session.messages[at ?? -1]?.content,
+      });
     else if (letter.unsure && (agent_id !== letter.agent || status === 'completed')) forwardLetter(daemon, letter);
     else fresh.push(letter);
   }
@@ -49,7 +53,8 @@ export async function deliverStep(
     entry: entryOf(inserted),
     done: () => {
       crashPoint('delivery');
-      for (const letter of inserted) mail.delivered(path, letter, {session: id, begun: false, at: now});
+      for (const letter of inserted)
+        mail.delivered(path, letter, {session: id, begun: false, at: now, content: letter.message.content});
     },
   };
 }
@@ -150,7 +155,8 @@ export async function newSessionFor(
     entry: entryOf(letters),
     done: () => {
       crashPoint('delivery');
-      for (const letter of letters) mail.delivered(path, letter, {session: id, begun: false, at: now});
+      for (const letter of letters)
+        mail.delivered(path, letter, {session: id, begun: false, at: now, content: letter.message.content});
     },
     next: {after: 1},
   };

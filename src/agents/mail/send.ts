@@ -13,7 +13,7 @@ import {tooManyCaused} from '../sessions/budget.ts';
 import {type Caller, nameOfCall, sessionUpToCall} from '../state/caller.ts';
 import type {DeliveryPlace} from '../state/mail.ts';
 import type {With} from '../state/parts.ts';
-import {agentExists, suggestAgents} from './agents.ts';
+import {agentExists, isPersonIn, suggestAgents} from './agents.ts';
 import {type Receiver, sessionOfAgent, sharedSession} from './receivers.ts';
 import {reportIfStuck} from './report-if-stuck.ts';
 
@@ -36,7 +36,8 @@ export async function sendMessage(
   const {files} = daemon;
   const to = agentNameIn(wanted);
   const refused = (error: string): ToolResult => ({success: false, code: 'INVALID_ARGUMENTS', error});
-  if (to === 'human') return refused('to: a person has no inbox of messages; use ask_human, or a task for @human');
+  if (isPersonIn(files, to))
+    return refused('to: a person has no inbox of messages; use ask_human, or a task for @human');
   if (to === caller.agent) return refused('to: that is yourself');
   if (!agentExists(files, to)) return refused(`to: there is no agent ${escapeAll(to)}; ${suggestAgents(files, to)}`);
   const id = `${caller.session}#${nameOfCall(caller, call).slice(0, 12)}`;

@@ -1,11 +1,15 @@
 import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
 import type {Clock} from '../../home/disk/clock.ts';
 
-/** Where a letter was delivered. `begun`: its agent has answered since. `at`: the time of its message, if known. */
+/**
+ * Where a letter was delivered. `begun`: its agent has answered since. `at` and `content`: time and text of its message, if known;
+ * the text may be of an earlier version of the letter.
+ */
 export interface DeliveryPlace {
   session: string;
   begun: boolean;
   at?: string | undefined;
+  content?: string | null | undefined;
 }
 
 /** A message on its way into a session. */

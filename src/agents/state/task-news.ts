@@ -26,6 +26,8 @@ export class Tasks {
   readonly edits = new Map<string, readonly AgentTaskEdit[]>();
   /** Progress of writing `tasks_due` to task files, by session path. */
   readonly ending = new Map<string, Map<string, 'under way' | 'over'>>();
+  /** The last notice to the agent of a task about a change in it: letter ids by `attemptKey`. */
+  readonly notices = new Map<string, string>();
   readonly #news = new Map<string, ReportedTaskNews>();
   /** Ids of tasks in progress, as long as a file has them. */
   readonly #met = new Set<string>();
@@ -74,5 +76,6 @@ export class Tasks {
   /** Call once the task file has all news. */
   forget(key: string): void {
     this.#news.delete(key);
+    this.notices.delete(key);
   }
 }

@@ -3,8 +3,15 @@ import type {TaskFact} from '../../check/task-facts.ts';
 import type {CompletedFile} from '../../decide/complete.ts';
 import {attemptKey, completeTasks} from '../../decide/task.ts';
 import {dueOf, type TaskDue} from '../../decide/task-due.ts';
-import {endWords, mentionWords, partsWords, taskMessage} from '../../decide/task-words.ts';
-import {blocks} from '../../formats/common/diagnostic.ts';
+import {
+  changedWords,
+  endWords,
+  mentionWords,
+  partsWords,
+  taskMessage,
+  withdrawnWords,
+} from '../../decide/task-words.ts';
+import {blocks, unclearTasks, wrongTasks} from '../../formats/common/diagnostic.ts';
 import {type Chain, chainIn, chainOfTask, longerChain} from '../../formats/session/chain.ts';
 import {fieldOf, type Task, type TaskFile, type TaskState} from '../../formats/task/task.ts';
 import {newTaskId} from '../../formats/task/task-id.ts';
@@ -18,7 +25,7 @@ import {openSession, type Receiver, sessionOfAgent, sharedSession} from '../mail
 import {plannedWriteOf} from '../state/completed-write.ts';
 import type {Letter} from '../state/mail.ts';
 import type {With} from '../state/parts.ts';
-import {deliverTask} from '../tasks/deliver-task.ts';
+import {deliverTask, seekDelivery} from '../tasks/deliver-task.ts';
 import {settleEdits} from '../tasks/task-edits.ts';
 import {wakeTasks} from '../tasks/wake-tasks.ts';
 import {followUpWaiting} from '../turns/at-work.ts';
@@ -61,6 +68,7 @@ function settleTasks(
     isAgent: name => agentExists(files, name),
     ownerOf: session => ownerOf(files, session),
     partsOf: id => partsOf(files, id),
+    unclear: unclearTasks(files.index.problems(path)),
   });
 }
 
@@ -78,13 +86,17 @@ async function followTasks(
   file: TaskFile,
 ): Promise<boolean> {
   const {files, tasks} = daemon;
-  if (daemon.turns.stopped || blocks(files.index.problems(path))) return true;
+  const problems = files.index.problems(path);
+  if (daemon.turns.stopped || blocks(problems)) return true;
   const due = dueOf(file, {
     stateOf: id => (files.index.definitionsOf(`task/${id}`)[0]?.state ?? undefined) as TaskState | undefined,
     isAgent: name => agentExists(files, name),
     partsOf: id => partsOf(files, id),
+    ownerOf: session => ownerOf(files, session),
     news: key => tasks.get(key),
     isEphemeral: session => isEphemeral(files, session),
+    wrong: wrongTasks(problems),
+    unclear: unclearTasks(problems),
   });
   for (const task of file.tasks) forgetPast(daemon, task);
   for (const task of file.tasks) followUpResting(daemon, task);
@@ -145,6 +157,12 @@ async function perform(
       return deliverTask(daemon, path, due.task, due.key);
     case 'ask':
       return askToStart(daemon, path, due.task, due.key);
+    case 'seek':
+      return seekDelivery(daemon, path, due.task, due.key);
+    case 'change':
+      return notifyHolder(daemon, path, due);
+    case 'withdraw':
+      return notifyFormerHolder(daemon, path, due);
     case 'tell':
       return notifyCreator(daemon, path, due);
     case 'parts':
@@ -154,6 +172,51 @@ async function perform(
     case 'mention':
       return wakeMentioned(daemon, path, due);
   }
+}
+
+/** A further change before the agent got the notice of the last one takes its place. */
+function notifyHolder(
+  daemon: With<'files' | 'mail' | 'tasks'>,
+  path: string,
+  {task, key, to, session, change}: Extract<TaskDue, {do: 'change'}>,
+): void {
+  const {files, mail, tasks} = daemon;
+  const id = `${key} change ${change.informed}`;
+  const before = tasks.notices.get(key);
+  const waitsIn = before === undefined || before === id ? undefined : mail.destinationOf(before);
+  if (before !== undefined && waitsIn !== undefined) mail.takeBack(waitsIn, before);
+  tasks.notices.set(key, id);
+  const byPerson = change.notes.length > 0 && !change.notes.some(({who}) => agentExists(files, who ?? ''));
+  post(daemon, to, session, {
+    id,
+    message: taskMessage(task, changedWords(task, change), byPerson ? null : undefined),
+    delivered: () => {
+      tasks.addNews(key, {informed: change.informed});
+      lookAgain(files, path);
+    },
+  });
+}
+
+function notifyFormerHolder(
+  daemon: With<'files' | 'mail' | 'tasks'>,
+  path: string,
+  {task, key, entry, session, attempt}: Extract<TaskDue, {do: 'withdraw'}>,
+): void {
+  const {files, mail, tasks} = daemon;
+  const delivered = () => {
+    tasks.addNews(key, {withdrawn: [...(tasks.get(key)?.withdrawn ?? []), entry]});
+    lookAgain(files, path);
+  };
+  const agent = ownerOf(files, session)?.agent;
+  const to = openSession(files, session);
+  // A session that is completed or gone works on nothing.
+  if (agent === undefined || to === undefined) {
+    delivered();
+    return;
+  }
+  const id = `task/${fieldOf(task, 'id')}#${attempt} withdrawn`;
+  mail.post(to, {id, agent, opening: {}, message: taskMessage(task, withdrawnWords(task)), delivered});
+  lookAgain(files, to);
 }
 
 function notifyCreator(

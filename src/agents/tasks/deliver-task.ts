@@ -2,11 +2,14 @@ import {GENERAL} from '../../check/task-links.ts';
 import {assignmentOf} from '../../decide/assignment.ts';
 import {formerTaskId, idOfDelivery} from '../../decide/delivered-task.ts';
 import {unlistedModelOf} from '../../decide/task-gate.ts';
+import {informedNow, informedOfUnknown} from '../../decide/task-version.ts';
 import {assignmentWords, renamedWords, taskMessage} from '../../decide/task-words.ts';
+import {parseSession} from '../../formats/session/session.ts';
 import {fieldOf, type Task} from '../../formats/task/task.ts';
-import {isApprovalRequired} from '../../formats/task/task-approval.ts';
+import {isApprovalRequired, isDelivered} from '../../formats/task/task-approval.ts';
 import {assigneeOf} from '../../formats/task/task-assignee.ts';
 import {timestamp} from '../../home/disk/clock.ts';
+import {readHomeFile} from '../../home/read.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import {toolNamed} from '../../policy/tools.ts';
@@ -36,30 +39,30 @@ export async function deliverTask(
   );
   const template = agent === undefined ? undefined : await daemon.current.template(agent);
   if (agent === undefined || !template) return;
+  if (await isDeliveredElsewhere(daemon, path, task, key, agent)) return;
   const mayUpdate = template.capabilities.some(name => toolNamed(name) === 'update_task');
   const receiver = receiverOf(files, agent, task, template.context === 'fresh');
+  const words = assignmentWords(assignmentOf(task, path), mayUpdate);
+  const informed = informedNow(task, agent);
   daemon.mail.post(receiver.path, {
     id: key,
     agent,
     opening: receiver.opening,
     unsure: receiver.unsure,
     // An approved task counts as started by a person.
-    message: taskMessage(
-      task,
-      assignmentWords(assignmentOf(task, path), mayUpdate),
-      fieldOf(task, 'approval') === undefined ? undefined : null,
-    ),
+    message: taskMessage(task, words, fieldOf(task, 'approval') === undefined ? undefined : null),
     unless: messages => {
       const isGone = (id: string) => files.index.definitionsOf(`task/${id}`).length === 0;
       const before = fieldOf(task, 'assigned') === undefined ? undefined : formerTaskId(task, messages, isGone);
       return before && renamedWords(task, before);
     },
-    delivered: ({session, begun, at: since}) => {
+    delivered: ({session, begun, at: since, content}) => {
       // Use the time of the message: it identifies the task if the task is renamed.
       const at = since ?? timestamp(files.disk.clock);
       daemon.tasks.addNews(key, {
         heard: true,
-        delivered: {at, session},
+        // After a crash the message may be of an earlier version of the task.
+        delivered: {at, session, informed: content === words ? informed : informedOfUnknown()},
         ...(begun && {begun: timestamp(files.disk.clock)}),
       });
       const approval = fieldOf(task, 'approval');
@@ -69,6 +72,58 @@ export async function deliverTask(
     },
   });
   lookAgain(files, receiver.path);
+}
+
+/** Find out whether this home delivered a task that says `assigned` and no session, and record the session if it did. */
+export async function seekDelivery(
+  daemon: With<'files' | 'current' | 'tasks'>,
+  path: string,
+  task: Task,
+  key: string,
+): Promise<void> {
+  const agent = await assignee(daemon, task);
+  const delivered = agent === undefined ? undefined : await deliveryOf(daemon.files, key, agent);
+  daemon.tasks.addNews(key, {sought: true, ...(delivered && {delivered})});
+  lookAgain(daemon.files, path);
+}
+
+/** Whether the task is in a session of the agent that is completed: no other session gets it then. */
+async function isDeliveredElsewhere(
+  {files, tasks}: With<'files' | 'tasks'>,
+  path: string,
+  task: Task,
+  key: string,
+  agent: string,
+): Promise<boolean> {
+  if (!isDelivered(task) || sessionOfAgent(files, fieldOf(task, 'session'), agent)) return false;
+  const delivered = await deliveryOf(files, key, agent);
+  if (!delivered) return false;
+  tasks.addNews(key, {heard: true, delivered});
+  lookAgain(files, path);
+  return true;
+}
+
+/** How many session files to read at a time. */
+const AT_A_TIME = 20;
+
+/** The session of the agent that has the delivery, open or not, also among archived messages. */
+async function deliveryOf(
+  {disk, index}: HomeFiles,
+  key: string,
+  agent: string,
+): Promise<{session: string; at: string; informed: string} | undefined> {
+  let read = 0;
+  for (const path of [...index.paths()]) {
+    const fact = index.facts(path)?.session;
+    if (fact?.agent !== agent) continue;
+    if (++read % AT_A_TIME === 0) await new Promise(resolve => setImmediate(resolve));
+    const file = readHomeFile(disk, path);
+    const text = file && 'text' in file ? file.text : '';
+    const message = text.includes(key) ? parseSession(text).messages.find(({delivery}) => delivery === key) : undefined;
+    const session = fact.segment ? fact.id.replace(/\.\d+$/, '') : fact.id;
+    if (message) return {session, at: message.timestamp ?? '', informed: informedOfUnknown()};
+  }
+  return undefined;
 }
 
 /** Note that the agent has begun a task, because its model was asked about the delivery. */

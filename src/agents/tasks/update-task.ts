@@ -3,6 +3,7 @@ import {DAEMON_FIELDS} from '../../decide/new-tasks.ts';
 import {taintOf} from '../../decide/taint.ts';
 import {taskEnd} from '../../decide/task.ts';
 import {isByPerson, objectionToChange} from '../../decide/task-gate.ts';
+import {informedAfterOwn} from '../../decide/task-version.ts';
 import type {Arguments, ToolFailure, ToolResult} from '../../effects/tool/tool.ts';
 import {kindOf, stemOf} from '../../formats/common/key.ts';
 import {isListedModel} from '../../formats/model-choice.ts';
@@ -128,13 +129,20 @@ export function taskChangeFor(
   const text = note?.trim();
   const newNote = text ? {time, who: caller.agent, text} : undefined;
   const noted = newNote && !hasNote(task, newNote) ? newNote : undefined;
+  // What the agent changes itself, it is not told.
+  const session = fieldOf(task, 'session');
+  const informed = session === caller.session ? informedAfterOwn(task, caller.agent, changed) : undefined;
+  if (informed !== undefined) changed.informed = informed;
+  const isTold =
+    session !== undefined && session !== caller.session && (noted !== undefined || Object.keys(changed).length > 0);
   const taint = taintOf(caller.of);
   const addsText = noted || Object.keys(fields).length > 0;
   if (addsText && taint.length > 0 && fieldOf(task, 'taint') === undefined) changed.taint = taintText(taint);
-  if (moves || noted) {
+  if (moves || noted || isTold) {
     // A notification about the change continues this agent's chain, like a message.
     const isNotified = status === 'pending' || (fieldOf(task, 'created_by') ?? '@human') !== '@human';
-    const leads = isNotified || fieldOf(task, 'chain') !== undefined || mentionedNames(noted?.text ?? '').length > 0;
+    const leads =
+      isTold || isNotified || fieldOf(task, 'chain') !== undefined || mentionedNames(noted?.text ?? '').length > 0;
     if (leads && fieldOf(task, 'chain') !== chainText(chain)) changed.chain = chainText(chain);
     if (fieldOf(task, 'stalled') !== undefined) changed.stalled = undefined;
   }

@@ -3,7 +3,7 @@ import {escapeAll} from '../../formats/common/visible.ts';
 import {idsIn} from '../../formats/task/task.ts';
 import {assigneeIn} from '../../formats/task/task-assignee.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
-import {agentExists, suggestAgents} from '../mail/agents.ts';
+import {agentExists, isPersonIn, suggestAgents} from '../mail/agents.ts';
 
 /** Fields of a task whose validity depends on other files. */
 export interface TaskReferences {
@@ -23,7 +23,7 @@ export function problemInTask(
   const {assign, depends_on, parent, due} = references;
   const isThere = (id: string) => own.has(id) || files.index.definitionsOf(`task/${id}`).length > 0;
   for (const name of references.names ?? [])
-    if (name !== 'human' && !agentExists(files, name))
+    if (!isPersonIn(files, name) && !agentExists(files, name))
       return `assignee: there is no agent ${escapeAll(name)}; ${suggestAgents(files, name)}`;
   const template = /^new:([^/\s]*)$/.exec(assign ?? '')?.[1];
   if (template !== undefined && !agentExists(files, template))

@@ -72,9 +72,14 @@ export function readApprovalItems(file: TaskFile): {items: ApprovalItem[]; probl
   return {items, problems};
 }
 
-/** Adapt hints: giving a duplicate a new id would create a request that no call waits for. */
+/**
+ * An ambiguous request stops the whole queue: nothing unclear runs. Giving a duplicate a new id would create a request that no
+ * call waits for.
+ */
 export function queueProblems(problems: readonly Problem[]): Problem[] {
-  return problems.map(each => (each.code === 'DUPLICATE_ID' ? {...each, hint: 'remove the copy'} : each));
+  return problems.map(({task: _, ...each}) =>
+    each.code === 'DUPLICATE_ID' ? {...each, hint: 'remove the copy'} : each,
+  );
 }
 
 export interface NewApprovalItem {

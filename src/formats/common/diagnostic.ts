@@ -11,6 +11,8 @@ export interface Problem {
   /** What was expected and what was found. */
   message: string;
   hint: string;
+  /** The problem concerns only the task in this line; the rest of the file may be used. */
+  task?: number;
 }
 
 export interface Place {
@@ -29,13 +31,32 @@ export function hasErrors(problems: readonly Problem[]): boolean {
 /** Codes that concern a single request: only that request is skipped, not the whole file. */
 const ofOneRequest: ReadonlySet<Code> = new Set<Code>(['UNCLEAR_DECISION', 'DECISIONS_DIFFER']);
 
-/** Whether a file must not be used or edited. */
+/** Whether a file must not be used or edited. A problem of one task or request concerns that one only. */
 export function blocks(problems: readonly Problem[]): boolean {
   return problems.some(isBlocking);
 }
 
-function isBlocking({severity, code}: Problem): boolean {
-  return severity === 'error' && !ofOneRequest.has(code);
+function isBlocking({severity, code, task}: Problem): boolean {
+  return severity === 'error' && task === undefined && !ofOneRequest.has(code);
+}
+
+/** Lines of the tasks that have an error. */
+export function wrongTasks(problems: readonly Problem[]): ReadonlySet<number> {
+  return new Set(problems.flatMap(({severity, task}) => (severity === 'error' && task !== undefined ? [task] : [])));
+}
+
+/** The daemon cannot tell which task is meant, or what a field of it says: it does nothing at all for it. */
+const unclear: ReadonlySet<Code> = new Set<Code>(['BAD_ID', 'DUPLICATE_ID', 'DUPLICATE_FIELD', 'BAD_BOX']);
+
+/** Lines of the tasks that the daemon leaves alone, because their ids or fields are ambiguous. */
+export function unclearTasks(problems: readonly Problem[]): ReadonlySet<number> {
+  return wrongTasks(problems.filter(({code}) => unclear.has(code)));
+}
+
+/** Whether a text has an error that the text it was made from did not have. */
+export function addsErrors(now: readonly Problem[], before: readonly Problem[]): boolean {
+  const errors = (problems: readonly Problem[]) => problems.filter(({severity}) => severity === 'error').length;
+  return blocks(now) || errors(now) > errors(before);
 }
 
 /** Throws if the file has errors; every edit calls this first. */

@@ -63,7 +63,7 @@ export const codes = {
   NOBODY_MENTIONED: 'warning',
   // across files
   DUPLICATE_ID: 'error',
-  UNKNOWN_AGENT: 'error',
+  UNKNOWN_AGENT: 'warning',
   UNKNOWN_DEPENDENCY: 'error',
   UNKNOWN_PARENT: 'error',
   SKIPPED_DEPENDENCY: 'warning',

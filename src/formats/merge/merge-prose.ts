@@ -1,5 +1,5 @@
 import type {Match} from '../common/align.ts';
-import {hasErrors} from '../common/diagnostic.ts';
+import {addsErrors} from '../common/diagnostic.ts';
 import {splice} from '../common/lines.ts';
 import type {TaskFile} from '../task/task.ts';
 import {parseTasks} from '../task/task-parse.ts';
@@ -25,7 +25,7 @@ export function mergeProse(
   );
   const lines = mergeLines(base.text, person.text, around, {both: true});
   const file = parseTasks(lines.text);
-  if (lines.conflicts.length === 0 && !hasErrors(file.problems)) return file;
+  if (lines.conflicts.length === 0 && !addsErrors(file.problems, person.problems)) return file;
   conflicts.push('text around the tasks was changed on both sides; yours is kept');
   return person;
 }

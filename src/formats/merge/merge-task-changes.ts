@@ -11,6 +11,8 @@ export const lastingFields: ReadonlySet<string> = new Set([
   'notified',
   'parts_done',
   'mentioned',
+  'informed',
+  'withdrawn',
   'approval',
   'result',
   'status',

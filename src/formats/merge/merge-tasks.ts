@@ -1,5 +1,5 @@
 import type {Match} from '../common/align.ts';
-import {hasErrors} from '../common/diagnostic.ts';
+import {addsErrors, blocks, hasErrors} from '../common/diagnostic.ts';
 import {lineEnd} from '../common/lines.ts';
 import {fieldOf, type Task, type TaskFile} from '../task/task.ts';
 import {leadOf} from '../task/task-edit.ts';
@@ -22,13 +22,13 @@ import {countTasks, linesWithoutChildren, sortedLines, taskLines} from './merge-
 /** Undefined if a merge by tasks is impossible. Throws if an edit is refused. */
 export function mergeTasks(base: string, person: string, daemon: string): MergeResult | undefined {
   const [from, own, later] = [parseTasks(base), parseTasks(person), parseTasks(daemon)];
-  if ([from, own, later].some(file => hasErrors(file.problems))) return undefined;
+  if ([from, own, later].some(file => blocks(file.problems))) return undefined;
   const toDaemon = matchTasks(from, later);
   const conflicts: string[] = [];
   const merge = new TaskMerge(from, mergeProse(from, own, later, toDaemon, conflicts), later, toDaemon, conflicts);
   const text = merge.run();
   const result = parseTasks(text);
-  if (hasErrors(result.problems) || result.tasks.length !== merge.expected) return undefined;
+  if (addsErrors(result.problems, own.problems) || result.tasks.length !== merge.expected) return undefined;
   return {text, conflicts};
 }
 

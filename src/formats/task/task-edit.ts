@@ -50,8 +50,16 @@ export function updateTask(file: TaskFile, task: Task, change: TaskChange): stri
 export function updateTasks(file: TaskFile, changes: Iterable<readonly [Task, TaskChange]>): string {
   refuseErrors(file.problems);
   const splices: Splice[] = [];
-  for (const [task, change] of changes) splices.push(...splicesFor(file.text, task, change));
+  for (const [task, change] of changes) {
+    refuseWrongTask(file, task);
+    splices.push(...splicesFor(file.text, task, change));
+  }
   return splice(file.text, splices);
+}
+
+/** Throws if the task itself has an error, such as a field or an id that stands twice. */
+export function refuseWrongTask({problems}: TaskFile, {line}: Task): void {
+  refuseErrors(problems.flatMap(({task, ...problem}) => (task === line ? [problem] : [])));
 }
 
 function splicesFor(text: string, task: Task, change: TaskChange): Splice[] {
@@ -211,6 +219,7 @@ function removeField(text: string, task: Task, field: Field): Splice {
   let start = field.start;
   if (field.form === 'inline') {
     while (text[start - 1] === ' ' || text[start - 1] === '\t') start--;
+    if (!isReadWithout(text, task, field, start)) throw cannotRemove(field);
     return {start, end: field.end, insert: ''};
   }
   start = text.lastIndexOf('\n', field.start - 1) + 1;
@@ -225,13 +234,23 @@ function removeField(text: string, task: Task, field: Field): Splice {
   const lines = task.fields.filter(other => other.form !== 'inline');
   const mixed = task.strays || lines.some(other => other.column !== field.column);
   const first = mixed && lines[0] === field;
-  if (first || (open && lineAfter(text, field.end).column > columnOf(text.slice(start, field.start)))) {
-    throw new UserError(
-      `removing "${field.key}" would change how the lines around it are read`,
-      4,
-      'remove it in an editor',
-    );
-  }
+  if (first || (open && lineAfter(text, field.end).column > columnOf(text.slice(start, field.start))))
+    throw cannotRemove(field);
   const newline = text.indexOf('\n', field.end);
   return {start, end: newline === -1 ? text.length : newline + 1, insert: ''};
+}
+
+/** Whether the task's line keeps its other fields without this one: on a line without a title, a known field comes first. */
+function isReadWithout(text: string, task: Task, field: Field, from: number): boolean {
+  const [now] = parseWindow(text.slice(0, from) + text.slice(field.end), task, task.headEnd - (field.end - from)).tasks;
+  const others = task.fields.filter(other => other.form === 'inline' && other !== field);
+  return now !== undefined && sameFields(now.fields, others);
+}
+
+function sameFields(a: readonly Field[], b: readonly Field[]): boolean {
+  return a.length === b.length && a.every(({key, value}, i) => key === b[i]?.key && value === b[i]?.value);
+}
+
+function cannotRemove({key}: Field): UserError {
+  return new UserError(`removing "${key}" would change how the lines around it are read`, 4, 'remove it in an editor');
 }

@@ -20,6 +20,8 @@ export function keyNamed(known: number): string {
 export const ID = keys.indexOf('id');
 export const DUE = keys.indexOf('due');
 export const NOTES = keys.indexOf('notes');
+export const TITLE = keys.indexOf('title');
+export const PRIORITY = keys.indexOf('priority');
 
 /** Columns of a row. */
 const START = 0;

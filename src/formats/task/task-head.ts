@@ -1,4 +1,4 @@
-import {type Box, type Field, type Priority, stateOfBox} from './task.ts';
+import {type Box, type Field, knownFields, type Priority, stateOfBox} from './task.ts';
 
 /** Content of a task's own line after the dash. */
 export interface TaskHead {
@@ -12,15 +12,27 @@ export interface TaskHead {
   fields: Field[];
 }
 
+/** Shared empty list, for tasks without names, tags, fields, notes or children. */
+export const NONE: never[] = [];
+
+/** The head of an item whose box is unclear. */
+export const NO_HEAD: TaskHead = {
+  box: undefined,
+  boxStart: 0,
+  bare: false,
+  priority: undefined,
+  names: NONE,
+  tags: NONE,
+  title: '',
+  fields: NONE,
+};
+
 export type NoTask = {lookalike: boolean; badBox: boolean; at: number};
 
 interface Line {
   line: number;
   start: number;
 }
-
-/** Shared empty list, for tasks without names, tags, fields, notes or children. */
-export const NONE: never[] = [];
 
 const SPACE = 32;
 const TAB = 9;
@@ -138,7 +150,27 @@ function readTitle(text: string, at: number, end: number, head: TaskHead, line: 
       return;
     }
   }
-  head.title = text.slice(at, last);
+  const fields = readFieldsAlone(text, at, last, line);
+  if (fields) head.fields = fields;
+  else head.title = text.slice(at, last);
+}
+
+/**
+ * Fields on a line without a title: `title: …` and what follows it, or a known field and values of one word each. Other
+ * lines with a colon, such as `Redis: is it up?`, are titles.
+ */
+function readFieldsAlone(text: string, at: number, end: number, line: Line): Field[] | undefined {
+  const fields = at < end ? readInlineFields(text, at, end, line) : undefined;
+  const [first] = fields ?? [];
+  if (!first || (first.key === 'title' && first.value === '')) return undefined;
+  const isPlain = ({valueStart, end: stop}: Field) => /^(?:"[^\n]*"|`[^\n]*`|\S+)$/.test(text.slice(valueStart, stop));
+  return first.key === 'title' || (knownFields.has(first.key) && fields?.every(isPlain)) ? fields : undefined;
+}
+
+/** The title in a field's value, without its quotes. */
+export function titleIn(value: string): string {
+  const quoted = readQuoted(value, 0, value.length);
+  return quoted?.end === value.length ? quoted.value : value;
 }
 
 /** A quoted string that begins at `at` and is followed by a gap; undefined if there is none. */
@@ -160,10 +192,12 @@ function readQuoted(text: string, at: number, end: number): {value: string; end:
   return quote === '`' ? readTicked(text.slice(at, end), at) : undefined;
 }
 
-/** A Markdown code span, closed by as many backticks as opened it. */
+/** A Markdown code span, closed by as many backticks as opened it. One that a single backtick opened may have others escaped. */
 function readTicked(rest: string, at: number): {value: string; end: number} | undefined {
   let open = 0;
   while (rest[open] === '`') open++;
+  const escaped = open === 1 ? readEscapedTicks(rest, at) : undefined;
+  if (escaped) return escaped;
   for (let close = rest.indexOf('`', open); close !== -1; ) {
     let stop = close;
     while (rest[stop] === '`') stop++;
@@ -172,6 +206,13 @@ function readTicked(rest: string, at: number): {value: string; end: number} | un
     close = rest.indexOf('`', stop);
   }
   return undefined;
+}
+
+/** `…\`…\`…`: only if a backtick is escaped, because elsewhere a backslash is a plain character. */
+function readEscapedTicks(rest: string, at: number): {value: string; end: number} | undefined {
+  const [whole, inner = ''] = /^`((?:[^`\\]|\\.)*)`(?!\S)/.exec(rest) ?? [];
+  if (whole === undefined || !inner.includes('\\`')) return undefined;
+  return {value: inner.replaceAll('\\`', '`'), end: at + whole.length};
 }
 
 /** The `"` that ends the string beginning at `at`, or -1. */
@@ -235,6 +276,13 @@ function readInlineValue(text: string, at: number, end: number): {value: string;
     const close = closingQuote(text, at, end);
     const value = close === -1 || !isGap(text, close + 1, end) ? undefined : decodeString(text.slice(at, close + 1));
     if (value !== undefined) return {value, end: close + 1};
+  }
+  if (text[at] === '`' || text[at] === "'") {
+    // A quoted value may have words in it that look like keys.
+    const quoted = readQuoted(text, at, end);
+    const next = quoted ? skipGap(text, quoted.end, end) : end;
+    if (quoted && (next >= end || KEY.test(text.slice(next, wordEnd(text, next, end)))))
+      return {value: text.slice(at, quoted.end), end: quoted.end};
   }
   let stop = at;
   for (let word = at; word < end; word = skipGap(text, wordEnd(text, word, end), end)) {

@@ -3,6 +3,7 @@ import {exit, UserError} from '../common/errors.ts';
 import {type Splice, splice} from '../common/lines.ts';
 import {jsonText} from '../common/visible.ts';
 import type {Task, TaskFile} from './task.ts';
+import {refuseWrongTask} from './task-edit.ts';
 import {NAME_WORD} from './task-head.ts';
 import {parseTasks} from './task-parse.ts';
 
@@ -12,6 +13,7 @@ import {parseTasks} from './task-parse.ts';
  */
 export function setTaskNames(file: TaskFile, task: Task, names: readonly string[]): string {
   refuseErrors(file.problems);
+  refuseWrongTask(file, task);
   for (const name of names)
     if (!NAME_WORD.test(`@${name}`)) throw new UserError(`${jsonText(name)} is not a name`, exit.badFile);
   if (isSame(names, task.names)) return file.text;
@@ -51,7 +53,8 @@ function namesAndTags(text: string, task: Task): {words: Word[]; at: number} {
   const {boxStart, headEnd} = task;
   const boxWidth = task.box === undefined ? 0 : task.bare ? 1 : 3;
   let at = afterGap(text, boxStart + boxWidth, headEnd);
-  if (task.priority !== undefined) at = afterGap(text, at + 1, headEnd);
+  if (/^[A-D]$/.test(text[at] ?? '') && (at + 1 >= headEnd || isGap(text[at + 1])))
+    at = afterGap(text, at + 1, headEnd);
   const words: Word[] = [];
   for (let start = at; words.length < task.names.length + task.tags.length; ) {
     let end = start;

@@ -1,6 +1,15 @@
-import {type Box, type Field, type Note, type Priority, stateOfBox, type Task, type TaskState} from './task.ts';
-import type {FieldTable} from './task-fields.ts';
-import {NONE, type TaskHead} from './task-head.ts';
+import {
+  type Box,
+  type Field,
+  type Note,
+  type Priority,
+  priorityNamed,
+  stateOfBox,
+  type Task,
+  type TaskState,
+} from './task.ts';
+import {type FieldTable, PRIORITY, TITLE} from './task-fields.ts';
+import {NONE, type TaskHead, titleIn} from './task-head.ts';
 
 /** A task during and after parsing. Its fields are created on first use. */
 export class TaskNode implements Task {
@@ -11,10 +20,8 @@ export class TaskNode implements Task {
   readonly boxStart: number;
   readonly inTodo: boolean;
   readonly bare: boolean;
-  readonly priority: Priority | undefined;
   readonly names: readonly string[];
   readonly tags: readonly string[];
-  readonly title: string;
   readonly parent: TaskNode | undefined;
   readonly headEnd: number;
   notes: Note[] = NONE;
@@ -34,6 +41,8 @@ export class TaskNode implements Task {
   /** Bit set of its known fields. */
   low = 0;
   high = 0;
+  readonly #title: string;
+  readonly #priority: Priority | undefined;
   readonly #inline: readonly Field[];
   readonly #table: FieldTable;
   #fields: readonly Field[] | undefined;
@@ -51,10 +60,10 @@ export class TaskNode implements Task {
     this.boxStart = head.boxStart;
     this.inTodo = place.inTodo;
     this.bare = head.bare;
-    this.priority = head.priority;
+    this.#priority = head.priority;
     this.names = head.names;
     this.tags = head.tags;
-    this.title = head.title;
+    this.#title = head.title;
     this.parent = parent;
     this.headEnd = place.end;
     this.fieldsEnd = place.end;
@@ -71,6 +80,14 @@ export class TaskNode implements Task {
     return stateOfBox[this.box ?? ' '];
   }
 
+  get title(): string {
+    return this.#title === '' && this.#records(TITLE) ? titleIn(this.value('title') ?? '') : this.#title;
+  }
+
+  get priority(): Priority | undefined {
+    return this.#priority ?? (this.#records(PRIORITY) ? priorityNamed(this.value('priority') ?? '') : undefined);
+  }
+
   get fields(): readonly Field[] {
     if (this.#fields === undefined) {
       const own = this.first === -1 ? NONE : this.#table.read(this.first);
@@ -83,6 +100,10 @@ export class TaskNode implements Task {
     if (this.#fields) return this.#fields.find(field => field.key === key)?.value;
     const beside = this.#inline.length > 0 ? this.#inline.find(field => field.key === key) : undefined;
     return beside ? beside.value : this.#table.find(this.first, key);
+  }
+
+  #records(known: number): boolean {
+    return ((known < 30 ? this.low : this.high) & (1 << (known % 30))) !== 0;
   }
 
   /** Record a known field by its index; returns whether it was recorded before. */

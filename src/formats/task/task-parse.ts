@@ -2,7 +2,7 @@ import {closesFence, fenceMark, headingText, isLookalike, isRule, keyEnd} from '
 import {LineCursor} from './line-cursor.ts';
 import type {TaskFile} from './task.ts';
 import {DUE, FieldTable, ID, keyNamed, knownKey, NOTES} from './task-fields.ts';
-import {closingQuote, decodeString, readTaskHead} from './task-head.ts';
+import {closingQuote, decodeString, NO_HEAD, readTaskHead} from './task-head.ts';
 import {TaskNode} from './task-node.ts';
 import {type OpenNotes, readNote} from './task-note-lines.ts';
 import {TaskProblems} from './task-problems.ts';
@@ -28,6 +28,8 @@ class Scanner extends LineCursor {
   readonly table: FieldTable;
   /** Open tasks, each nested in the previous one. */
   stack: TaskNode[] = [];
+  /** Items with an unclear box, which are no tasks, and the task that each is part of. */
+  readonly holders = new Map<TaskNode, TaskNode | undefined>();
   mode: Mode = TEXT;
   inTodo = false;
   todoEnd: number | undefined;
@@ -131,7 +133,10 @@ class Scanner extends LineCursor {
     // An indented heading under a task is prose of that task.
     if (this.column > 0 && this.stack.some(task => task.column < this.column)) return false;
     this.stack = [];
-    if (level <= 2) this.inTodo = level === 2 && /^TODO:?$/i.test(headingText(text.slice(at, end)));
+    const heading = headingText(text.slice(at, end));
+    // `# --- Name ---` is a comment of the to-do tool, which divides the section.
+    if (level === 2) this.inTodo = /^TODO:?(?:\s*\(.*\))?$/i.test(heading);
+    else if (level === 1 && !heading.startsWith('---')) this.inTodo = false;
     if (this.inTodo) this.todoEnd = end;
     return true;
   }
@@ -155,19 +160,26 @@ class Scanner extends LineCursor {
 
   extend(task: TaskNode): void {
     task.end = this.end;
+    const holder = this.holders.get(task);
+    if (holder) this.extend(holder);
   }
 
   readItem(): void {
     const content = this.text.slice(this.at + 1, Math.min(this.end, this.at + 12)).trimStart();
     if (/^(?:```|~~~)/.test(content) && this.readFence(this.text.indexOf(content.slice(0, 3), this.at))) return;
     const head = readTaskHead(this.text, this.at + 1, this.end, this.inTodo, this.start, this.line);
-    const parent = this.close();
+    const above = this.close();
+    const parent = above && this.holders.has(above) ? this.holders.get(above) : above;
     if ('badBox' in head) {
       const close = this.text.indexOf(']', head.at) + 1;
-      if (head.badBox)
-        this.problems.badBox(this.place(head.at), this.text.slice(head.at, close), this.text.charAt(close));
-      else if (head.lookalike) this.problems.lookalike(this.place(head.at));
-      if (parent) this.extend(parent);
+      if (above) this.extend(above);
+      if (head.lookalike && !head.badBox) this.problems.lookalike(this.place(head.at));
+      if (!head.badBox) return;
+      this.problems.badBox(this.place(head.at), this.text.slice(head.at, close), this.text.charAt(close));
+      // Not a task, but the fields below it are no other task's.
+      const unclear = new TaskNode(NO_HEAD, this.table, this, undefined);
+      this.holders.set(unclear, parent);
+      this.stack.push(unclear);
       return;
     }
     const task = new TaskNode(head, this.table, this, parent);
@@ -238,8 +250,8 @@ class Scanner extends LineCursor {
   /** Check that known fields are unique in a task, ids unique in the file, and due dates valid. */
   checkKnown(task: TaskNode, known: number, field: {line: number; column: number; value: string}): void {
     if (known === -1) return;
-    if (task.has(known)) this.problems.duplicate(field, keyNamed(known));
-    if (known === ID) this.problems.checkId(field, field.value);
+    if (task.has(known)) this.problems.duplicate(field, keyNamed(known), task.line);
+    if (known === ID) this.problems.checkId(field, field.value, task.line);
     else if (known === DUE) this.problems.checkDue(field, field.value);
   }
 

@@ -2,6 +2,8 @@ import {nearest, type Place, type Problem, problem} from '../common/diagnostic.t
 import {isId, isTime} from '../common/values.ts';
 import {knownFields} from './task.ts';
 
+const MOST = 100;
+
 export class TaskProblems {
   readonly #found: Problem[] = [];
   readonly #counts = {error: 0, warning: 0};
@@ -15,10 +17,11 @@ export class TaskProblems {
   }
 
   /** Keep the first hundred of each severity: a hostile file may have millions. */
-  #say(code: Problem['code'], place: Place, message: string, hint: string): void {
+  #say(code: Problem['code'], place: Place, message: string, hint: string, task?: number): void {
     const found = problem(code, place, message, hint);
-    this.#counts[found.severity]++;
-    if (this.#counts[found.severity] <= 100) this.#found.push(found);
+    const count = ++this.#counts[found.severity];
+    // Of more errors nobody knows which tasks they concern, so the last one concerns the file.
+    if (count <= MOST) this.#found.push(task === undefined || count === MOST ? found : {...found, task});
   }
 
   unclosedFence(line: number, mark: string): void {
@@ -37,7 +40,7 @@ export class TaskProblems {
     const wanted = `expected [ ], [_], [/], [x], [-] or [!], got ${box}`;
     const message = known ? `expected a space after ${box}, found "${next}"` : wanted;
     const hint = known ? `write "${box} "` : 'write [x] for done, [-] for skipped or rejected, [ ] for pending';
-    this.#say('BAD_BOX', place, message, hint);
+    this.#say('BAD_BOX', place, message, hint, place.line);
   }
 
   lookalike(place: Place): void {
@@ -58,9 +61,10 @@ export class TaskProblems {
     this.#say('BAD_STRING', place, message, 'double the backslashes, or remove the quotes');
   }
 
-  duplicate(place: Place, key: string): void {
+  /** `task`: the line of the task, here and below. */
+  duplicate(place: Place, key: string, task: number): void {
     const message = `expected "${key}" once in a task, found it again`;
-    this.#say('DUPLICATE_FIELD', place, message, 'remove one of the two');
+    this.#say('DUPLICATE_FIELD', place, message, 'remove one of the two', task);
   }
 
   /** Unknown keys are fine, unless one is a letter away from a known key. */
@@ -78,14 +82,14 @@ export class TaskProblems {
       this.#say('LIKELY_TYPO', place, `unknown field "${key}" is kept but has no effect`, `did you mean "${near}"?`);
   }
 
-  checkId(place: Place, id: string): void {
+  checkId(place: Place, id: string, task: number): void {
     const first = this.#ids.get(id);
     if (!isId(id)) {
       const message = `expected an id of letters, digits, ".", "_" and "-", got "${id}"`;
-      this.#say('BAD_ID', place, message, 'choose a simpler id');
+      this.#say('BAD_ID', place, message, 'choose a simpler id', task);
     } else if (first !== undefined) {
       const message = `expected each id once, found "${id}" also in line ${first}`;
-      this.#say('DUPLICATE_ID', place, message, 'give one of the two another id');
+      this.#say('DUPLICATE_ID', place, message, 'give one of the two another id', task);
     } else this.#ids.set(id, place.line);
   }
 

@@ -26,6 +26,21 @@ export const boxOfState: Record<TaskState, Box> = {
 
 export type Priority = 'A' | 'B' | 'C' | 'D';
 
+const priorityNames: ReadonlyMap<string, Priority> = new Map([
+  ['high', 'A'],
+  ['medium', 'B'],
+  ['low', 'C'],
+  ['A', 'A'],
+  ['B', 'B'],
+  ['C', 'C'],
+  ['D', 'D'],
+]);
+
+/** `A` to `D`, or Lace's `high`, `medium`, `low`. */
+export function priorityNamed(name: string): Priority | undefined {
+  return priorityNames.get(name);
+}
+
 /** `key: value` beside the title or on its own line. Offsets refer to the file's text. */
 export interface Field {
   key: string;
@@ -60,10 +75,12 @@ export interface Task {
   /** Located under `## TODO`. */
   inTodo: boolean;
   state: TaskState;
+  /** The letter before the names, or the field `priority`. */
   priority: Priority | undefined;
   /** Names after @; the first is the assignee. */
   names: readonly string[];
   tags: readonly string[];
+  /** What is written behind names and tags, or the field `title`; empty if there is neither. */
   title: string;
   fields: readonly Field[];
   /** Value of the first field of that name; cheap, because other fields are not created. */
@@ -96,8 +113,8 @@ export interface TaskFile {
 /** Fields with a meaning; duplicates in a task are errors. Other fields are kept as they are. */
 export const knownFields: ReadonlySet<string> = new Set(
   [
-    'id created created_by prompt description depends_on parent due approval_required assign assigned started completed result status notes',
-    'created_in attempt notified parts_done mentioned approval chain stalled',
+    'title priority id created created_by prompt description depends_on parent due approval_required assign assigned started completed result status notes',
+    'created_in attempt notified parts_done mentioned informed withdrawn approval chain stalled',
     'type approval_type agent session call task risk reason command digest expires always edited original taint',
     'approved_by approved_at rejected_by rejected_at rejection_reason executed_at outcome signature answer',
   ].flatMap(line => line.split(' ')),

@@ -1,4 +1,4 @@
-import {hasErrors} from '../common/diagnostic.ts';
+import {blocks} from '../common/diagnostic.ts';
 import {fieldOf, type Task} from '../task/task.ts';
 import {type TaskChange, updateTasks} from '../task/task-edit.ts';
 import {matchTasks} from '../task/task-match.ts';
@@ -34,6 +34,8 @@ const MARKS = new Map([
   ['notified', 'that its creator was told stays'],
   ['parts_done', 'that its owner was told stays'],
   ['mentioned', 'that those its notes name were told stays'],
+  ['informed', 'what its agent was told of it stays'],
+  ['withdrawn', 'that its former agent is told stays'],
   ['taint', 'that text from outside led to it is kept, for good'],
   ['chain', 'which messages between agents led to it stays'],
   ['approval', 'the request to start it stays: decide about it instead'],
@@ -42,7 +44,7 @@ const MARKS = new Map([
 /** Undefined if a text has errors: then only lines can be undone. Throws if an edit is refused. */
 export function undoInTasks(before: string, after: string): TasksUndo | undefined {
   const [was, is] = [parseTasks(before), parseTasks(after)];
-  if (hasErrors(was.problems) || hasErrors(is.problems)) return undefined;
+  if (blocks(was.problems) || blocks(is.problems)) return undefined;
   const match = matchTasks(was, is);
   const stays = new Set<string>();
   const changes: [Task, TaskChange][] = [];

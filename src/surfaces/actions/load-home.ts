@@ -61,9 +61,12 @@ export interface LoadedHome {
   texts: ReadonlyMap<string, string>;
 }
 
-/** Loads and parses some folders. */
+/** Loads and parses some folders, and agentdir.yaml if it is among them. */
 export function loadHome(dir: string, folders?: readonly string[]): LoadedHome {
-  const {texts, unread} = readHome(dir, folders);
-  const wanted = [...texts].filter(([path]) => !folders || path.includes('/'));
+  const {texts, unread} = readHome(
+    dir,
+    folders?.filter(folder => kindOf(folder) === undefined),
+  );
+  const wanted = [...texts].filter(([path]) => !folders || path.includes('/') || folders.includes(path));
   return {home: {...parseHome(wanted.map(([path, text]) => ({path, text}))), unread}, texts};
 }

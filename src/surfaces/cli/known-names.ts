@@ -1,5 +1,6 @@
 import {stemOf} from '../../formats/common/key.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
+import {parseSettings} from '../../formats/settings.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../home/read.ts';
 import {listSessions} from '../../home/session-files.ts';
@@ -22,6 +23,7 @@ export function knownNames(home: string, kind: Exclude<NameOf, 'file' | 'dir'>):
     return [
       ...agents,
       {name: 'human', what: 'a person'},
+      ...people(home).map(name => ({name, what: 'a person'})),
       ...agents.map(({name}) => ({name: `new:${name}`, what: 'an agent made for it'})),
     ];
   }
@@ -30,6 +32,11 @@ export function knownNames(home: string, kind: Exclude<NameOf, 'file' | 'dir'>):
   if (kind === 'approval') return itemsOf(home, QUEUE, /\[[ _]\]/);
   const kinds = ['agent', 'task', 'approval', 'session'] as const;
   return kinds.flatMap(one => knownNames(home, one));
+}
+
+function people(home: string): readonly string[] {
+  const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
+  return (read && 'text' in read && parseSettings(read.text).value?.people) || [];
 }
 
 function taskFiles(home: string): string[] {

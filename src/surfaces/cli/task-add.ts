@@ -3,9 +3,10 @@ import {isTime} from '../../formats/common/values.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import {idsIn, type Priority} from '../../formats/task/task.ts';
 import {newTaskId} from '../../formats/task/task-id.ts';
+import {addressableNames} from '../actions/talk/addressable-names.ts';
 import {addTo} from '../actions/tasks/add-task.ts';
 import {findTasks} from '../actions/tasks/find-tasks.ts';
-import {addressableNames, assigneeNamed, newAgentNamed} from '../actions/tasks/names.ts';
+import {assigneeNamed, newAgentNamed} from '../actions/tasks/names.ts';
 import {givenTexts} from './given-text.ts';
 import {printTaskReport} from './task-report.ts';
 

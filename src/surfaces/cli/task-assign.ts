@@ -1,9 +1,10 @@
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {fieldOf, type Task} from '../../formats/task/task.ts';
+import {addressableNames} from '../actions/talk/addressable-names.ts';
 import {undelivered} from '../actions/tasks/change-state.ts';
 import {editTasks, type PersonTaskEdit} from '../actions/tasks/edit-tasks.ts';
 import {findTasks} from '../actions/tasks/find-tasks.ts';
-import {addressableNames, assigneeNamed, newAgentNamed} from '../actions/tasks/names.ts';
+import {assigneeNamed, newAgentNamed} from '../actions/tasks/names.ts';
 import {note} from '../terminal/output.ts';
 import {changedTaskLine, printTaskReport} from './task-report.ts';
 

@@ -1,7 +1,9 @@
-import {checkHome} from '../../check/index.ts';
+import type {Home} from '../../check/home.ts';
+import {indexOf} from '../../check/index.ts';
 import {namesOf} from '../../check/names.ts';
 import {othersIn, type TaskRow, taskRows} from '../../check/rows.ts';
 import {whyNot} from '../../check/why-not.ts';
+import {blocks} from '../../formats/common/diagnostic.ts';
 import {exit} from '../../formats/common/errors.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import {boxOfState, type Task, type TaskState} from '../../formats/task/task.ts';
@@ -10,14 +12,11 @@ import {colors, plural, print, printJson} from '../terminal/output.ts';
 
 /** All tasks of a home, file by file, as the tree they are. */
 export function tasksCommand({home: dir, json}: {home: string; json: boolean}): number {
-  const {home} = loadHome(dir, ['templates', 'workflows', 'tasks']);
-  const broken = new Set(
-    checkHome(home)
-      .filter(p => p.severity === 'error')
-      .map(p => p.file),
-  );
+  const {home} = loadHome(dir, ['agentdir.yaml', 'templates', 'workflows', '.workflow', 'tasks']);
+  const index = indexOf(home);
+  const problemsOf = (path: string) => index.problems(path);
   const names = namesOf(home);
-  const rows = taskRows(home, names, broken);
+  const rows = withApprovals(taskRows(home, names, problemsOf), home);
   if (json) {
     printJson(rows);
     return exit.done;
@@ -27,13 +26,13 @@ export function tasksCommand({home: dir, json}: {home: string; json: boolean}): 
       'No tasks. Write one into tasks/NAME.task.md:\n\n## TODO\n\n- [ ] A @planner-001 "Check whether Redis is up"',
       2,
     );
-  const othersOf = othersIn(rows, names, broken);
+  const othersOf = othersIn(rows, names, problemsOf);
   let next = 0;
   for (const {path, file} of home.tasks) {
     if (file.tasks.length === 0) continue;
     print(
       colors.bold(visibleLine(path)) +
-        (broken.has(path) ? colors.red('  has errors, so its tasks are not processed: agentdir check') : ''),
+        (blocks(problemsOf(path)) ? colors.red('  has errors, so its tasks are not processed: agentdir check') : ''),
     );
     for (const task of file.tasks) {
       const row = rows[next++];
@@ -45,6 +44,23 @@ export function tasksCommand({home: dir, json}: {home: string; json: boolean}): 
   }
   if (rows.length > 0) print(summary(rows));
   return exit.done;
+}
+
+/** Adds `waits_for`: ids of undecided requests, to start the task or of the session that works on it. */
+function withApprovals(rows: readonly TaskRow[], {queue}: Home): TaskRow[] {
+  const open = queue.filter(({item}) => item.decision === undefined && (item.status ?? 'pending') === 'pending');
+  const bySession = new Map<string, string[]>();
+  for (const {item} of open)
+    if (item.session !== undefined && item.id !== undefined)
+      bySession.set(item.session, [...(bySession.get(item.session) ?? []), item.id]);
+  const ids = new Set(open.map(({item}) => item.id));
+  return rows.map(row => {
+    const {session, approval} = row;
+    const ofSession = row.state === 'in_progress' && typeof session === 'string' ? (bySession.get(session) ?? []) : [];
+    const toStart = row.state === 'pending' && typeof approval === 'string' && ids.has(approval) ? [approval] : [];
+    const all = [...toStart, ...ofSession];
+    return all.length > 0 ? {...row, waits_for: all.join(' ')} : row;
+  });
 }
 
 function depthOf(task: Task): number {

@@ -1,5 +1,5 @@
 import {isQueue} from '../../../check/parse-file.ts';
-import {hasErrors} from '../../../formats/common/diagnostic.ts';
+import {addsErrors} from '../../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../../formats/common/errors.ts';
 import {fieldOf, type TaskFile} from '../../../formats/task/task.ts';
 import {addTask} from '../../../formats/task/task-edit.ts';
@@ -87,7 +87,7 @@ function refuseUnlessAdded(
     !second &&
     under === parent &&
     after.tasks.length === before.tasks.length + 1 &&
-    !hasErrors(after.problems)
+    !addsErrors(after.problems, before.problems)
   )
     return;
   throw new UserError(`${path} has no room for another task`, exit.badFile, 'add it in an editor');

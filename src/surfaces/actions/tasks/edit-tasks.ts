@@ -1,4 +1,4 @@
-import {hasErrors} from '../../../formats/common/diagnostic.ts';
+import {addsErrors} from '../../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../../formats/common/errors.ts';
 import {fieldOf, stateOfBox, type Task, type TaskFile} from '../../../formats/task/task.ts';
 import {type TaskChange, updateTask} from '../../../formats/task/task-edit.ts';
@@ -88,15 +88,21 @@ function editOne(file: TaskFile, path: string, id: string, {names, ...change}: P
   const changes = note && !hasNote(task, note) ? change : rest;
   if (changes.box === undefined && !('note' in changes) && Object.keys(changes.fields ?? {}).length === 0) return named;
   const after = parseTasks(updateTask(named, task, changes));
-  refuseUnlessSaid(after, path, id, changes);
+  refuseUnlessSaid(named, after, path, id, changes);
   return after;
 }
 
 /** Refuses an edit that would say anything else. */
-function refuseUnlessSaid(file: TaskFile, path: string, id: string, {box, fields = {}}: TaskChange): void {
+function refuseUnlessSaid(
+  before: TaskFile,
+  file: TaskFile,
+  path: string,
+  id: string,
+  {box, fields = {}}: TaskChange,
+): void {
   const [task, second] = file.tasks.filter(one => fieldOf(one, 'id') === id);
   const said = Object.entries(fields).every(([key, value]) => task && fieldOf(task, key) === value);
-  if (task && !second && said && (box === undefined || task.state === stateOfBox[box]) && !hasErrors(file.problems))
-    return;
+  const isSaid = task && !second && said && (box === undefined || task.state === stateOfBox[box]);
+  if (isSaid && !addsErrors(file.problems, before.problems)) return;
   throw new UserError(`the lines of ${id} have no room for this`, exit.badFile, `write it in an editor: ${path}`);
 }

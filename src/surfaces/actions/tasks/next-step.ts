@@ -1,4 +1,4 @@
-import {assigneeOfRow, type Others, type TaskRow} from '../../../check/rows.ts';
+import {assigneeOfRow, isDeliveredRow, type Others, type TaskRow} from '../../../check/rows.ts';
 import {isForNobody, whyNot} from '../../../check/why-not.ts';
 import {isApprovalRequired} from '../../../formats/task/task-approval.ts';
 import type {TaskRows} from './task-rows.ts';
@@ -7,6 +7,7 @@ import type {TaskRows} from './task-rows.ts';
 export function nextSteps(row: TaskRow, {rows, othersOf}: TaskRows): string[] {
   const others = othersOf(row);
   if (others.broken) return [`${row.file} has errors, so its tasks are not processed: agentdir check`];
+  if (others.wrong.has(row.line)) return [`${nameOf(row)} has an error: agentdir check`];
   if (row.state === 'pending') return [pending(row, others)];
   const waiting =
     row.id === null ? [] : rows.filter(other => other.state === 'pending' && dependsOnTask(other, row.id));
@@ -16,7 +17,7 @@ export function nextSteps(row: TaskRow, {rows, othersOf}: TaskRows): string[] {
       return row.assignee === null || row.assigned ? [] : ['it is not delivered while it is in progress'];
     case 'completed':
       return [
-        ...waiting.filter(({ready, assigned}) => ready && !assigned).map(other => delivery(other, nameOf(other))),
+        ...waiting.filter(other => other.ready && !isDeliveredRow(other)).map(other => delivery(other, nameOf(other))),
         ...(isAgentName(row.created_by) ? [`${row.created_by} is informed`] : []),
       ];
     case 'blocked':
@@ -28,7 +29,7 @@ export function nextSteps(row: TaskRow, {rows, othersOf}: TaskRows): string[] {
 
 function pending(row: TaskRow, others: Others): string {
   if (isForNobody(row)) return `it has no assignee: agentdir task assign ${nameOf(row)} AGENT`;
-  if (row.ready) return row.assigned ? `${receiver(row)} has it` : delivery(row, 'it');
+  if (row.ready) return isDeliveredRow(row) ? `${receiver(row)} has it` : delivery(row, 'it');
   const why = whyNot(row, others, undefined);
   return /^(?:waits|needs) /.test(why) ? `it ${why}` : why;
 }

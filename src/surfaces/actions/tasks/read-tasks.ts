@@ -1,4 +1,4 @@
-import {hasErrors} from '../../../formats/common/diagnostic.ts';
+import {blocks} from '../../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../../formats/common/errors.ts';
 import {fieldOf, type Task, type TaskFile} from '../../../formats/task/task.ts';
 import {parseTasks} from '../../../formats/task/task-parse.ts';
@@ -12,7 +12,7 @@ export function readTasks(home: string, path: string): {file: TaskFile; bytes: B
   if (!read) return undefined;
   if (!('text' in read)) throw fileError(path, [read.problem]);
   const file = parseTasks(read.text);
-  if (hasErrors(file.problems)) throw fileError(path, file.problems);
+  if (blocks(file.problems)) throw fileError(path, file.problems);
   return {file, bytes: read.bytes};
 }
 

@@ -6,7 +6,7 @@ import {type Others, othersIn, type TaskRow, taskRows} from '../../../check/rows
 import {stemOf} from '../../../formats/common/key.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../../home/read.ts';
-import {addressableNames} from './names.ts';
+import {addressableNames} from '../talk/addressable-names.ts';
 import type {TaskHome} from './task-home.ts';
 
 export interface TaskRows {
@@ -27,9 +27,8 @@ export function rowsOf({home, files, unread}: TaskHome): TaskRows {
     if (read && 'text' in read) index.set(path, factsOf(path, read.text));
   }
   index.settle();
-  const errors = index.all().filter(({severity}) => severity === 'error');
-  const broken = new Set(errors.map(({file}) => file));
   const names = addressableNames(home);
-  const rows = taskRows({...parseHome([]), tasks: [...files]}, names, broken);
-  return {rows, othersOf: othersIn(rows, names, broken)};
+  const problemsOf = (path: string) => index.problems(path);
+  const rows = taskRows({...parseHome([]), tasks: [...files]}, names, problemsOf);
+  return {rows, othersOf: othersIn(rows, names, problemsOf)};
 }
