@@ -171,11 +171,11 @@ async function readOn(
   // Take the marks before yielding, so that they are from the same file content as the lines.
   const marks = marksOf(file.file, chunk.end);
   if (!reaches(file, chunk.end)) return {after: 1};
+  if (chunk.lines.length > 0 && !isClaimed(reading, at)) return claim(files, reading, at, headOf(file, chunk.end));
   const batch = await readBatch(daemon, reading, at, chunk.lines);
   showBlocked(daemon, reading, batch.blocked);
   if (batch.lines > 0) {
     if (!inHole(reading, batch.end)) reading.hole = undefined;
-    if (!isClaimed(reading, at)) return claim(files, reading, at, headOf(file, batch.end));
     const next = positionAfter(at, batch, batch.end === chunk.end ? marks : marksOf(file.file, batch.end));
     if (chunk.more) reportProgress(daemon, reading, at, file.size);
     await deliver(daemon, reading, batch, next, chunk.more && !batch.blocked);
