@@ -228,8 +228,9 @@ async function deliver(
   const {files, mail} = daemon;
   const {path} = reading;
   if (rejected.length > 0) {
-    await appendRejected(files.disk, path, rejected, reading.rejected === 0);
-    reading.rejected += rejected.length;
+    const {rejectedBefore} = reading;
+    reading.rejectedBefore = undefined;
+    reading.rejectedBefore = await appendRejected(files.disk, path, rejected, rejectedBefore);
   }
   const letters = await withoutDeliveredKeys(daemon, all);
   const letterDelivered = () => {

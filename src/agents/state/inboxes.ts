@@ -33,8 +33,8 @@ export interface InboxReading {
   hole: {at: number; to: number; since: number} | undefined;
   /** Sessions that will get more lines of this inbox. */
   readonly expecting: Set<string>;
-  /** Lines that were set aside in this run. */
-  rejected: number;
+  /** Ids of lines that earlier runs rejected. Undefined: not read yet, or the last try to reject lines failed. */
+  rejectedBefore: ReadonlySet<string> | undefined;
   /** Why the inbox cannot continue. */
   waitsFor: string | undefined;
   /** Progress of reading a large inbox: when it was last reported (or reading began), and whether it was reported. */
@@ -85,7 +85,7 @@ export class Inboxes {
       unfinished: undefined,
       hole: undefined,
       expecting: new Set(),
-      rejected: 0,
+      rejectedBefore: undefined,
       waitsFor: undefined,
       progress: undefined,
     };
