@@ -27,7 +27,7 @@ export function nameBeforePacking(file: string): string {
 }
 
 /** Has the inode of the compressed file: `slack.jsonl.1.2343858.gz.unpacked`. */
-export function unpackedName(packed: string, inode: string): string {
+function unpackedName(packed: string, inode: string): string {
   return `${packed.slice(0, -PACKED.length)}.${inode}.gz.unpacked`;
 }
 

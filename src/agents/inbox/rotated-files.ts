@@ -10,7 +10,6 @@ import {
   nameBeforePacking,
   packedInode,
   unpack,
-  unpackedName,
 } from '../../home/unpack-inbox.ts';
 import type {Inboxes} from '../state/inboxes.ts';
 import type {With} from '../state/parts.ts';
@@ -39,12 +38,13 @@ export function isRotatedName(stem: string, name: string): boolean {
  */
 export function rotatedFiles(disk: Disk, inbox: string): RotatedFile[] {
   const present = inboxFiles(disk);
+  const unpackedInodes = new Set([...present.keys()].map(packedInode));
   const found: RotatedFile[] = [];
   for (const [name, stat] of present) {
     const plain = nameBeforePacking(name);
     if (!plain.startsWith(inbox) || !SUFFIX.test(plain.slice(inbox.length))) continue;
     if (kindOf(`inbox/${name}`) || stat.size === 0n) continue;
-    if (isPacked(name) && (present.has(plain) || present.has(unpackedName(name, `${stat.ino}`)))) continue;
+    if (isPacked(name) && (present.has(plain) || unpackedInodes.has(`${stat.ino}`))) continue;
     found.push(rotatedFile(name, stat));
   }
   return found.sort(byAge);
