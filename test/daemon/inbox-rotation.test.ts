@@ -195,7 +195,8 @@ describe('every line comes once, and every bad line is rejected once,', () => {
   });
 
   it.each(ways)('while the log is rotated by %s and daemons are killed', async way => {
-    const {home, write, rotate, arrived, written} = await homeWithLog();
+    const {home, write, rotate, once, arrived, written} = await homeWithLog();
+    await once();
     const labels = ['delivery', 'set-aside', 'save-rename', 'save-check', 'version-sync', 'journal-ref-rename'];
     let crash = 0;
     const start = () =>

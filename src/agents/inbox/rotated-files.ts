@@ -222,14 +222,11 @@ export async function withFile<T>(
 }
 
 /**
- * Whether a rotated file may have lines for an inbox that has no cursor yet: it was created and written since the home was first served.
+ * Whether a rotated file may have lines for an inbox that has no cursor yet: it was written since the home was first served.
  * Older files are logs that nobody asked to read.
  */
-export function isFromServedTime(
-  {servedSince}: Inboxes,
-  {written, born}: Pick<RotatedFile, 'written' | 'born'>,
-): boolean {
-  return born >= servedSince && written >= servedSince;
+export function isFromServedTime({servedSince}: Inboxes, {written}: Pick<RotatedFile, 'written'>): boolean {
+  return written >= servedSince;
 }
 
 /**
