@@ -22,9 +22,9 @@ import {firstCursor} from './first-cursor.ts';
 import {otherPositions} from './inbox-cursors.ts';
 import {deliveredUpTo, linesDelivered, linesOf, placesDelivered} from './lines-found.ts';
 import {
+  type ComparedFiles,
   compareFiles,
   contentAfter,
-  type FoundFiles,
   finishedFile,
   isRotatedName,
   possibleCopies,
@@ -104,7 +104,7 @@ async function compareWith(
   cursor: Cursor,
   file: OpenInbox | undefined,
   isCurrent: boolean,
-): Promise<FoundFiles> {
+): Promise<ComparedFiles> {
   const found = await compareFiles(disk, name, cursor, file, isCurrent);
   const since = cursor.finished ? undefined : disk.stat(cursorPath(path))?.mtimeNs;
   if (since === undefined) return found;
@@ -159,7 +159,7 @@ async function begin(daemon: With<'files' | 'inboxes'>, reading: InboxReading, f
 const NOTHING = {lines: new LinesRead(), last: 0};
 
 /** The rotated files to remember as finished, where the inbox file is still the one that the cursor is in. */
-async function finishedFiles(disk: Disk, {finished, fresh}: FoundFiles): Promise<NonNullable<Cursor['finished']>> {
+async function finishedFiles(disk: Disk, {finished, fresh}: ComparedFiles): Promise<NonNullable<Cursor['finished']>> {
   const others = await Promise.all(fresh.map(file => finishedFile(disk, file)));
   return [...finished, ...others.flatMap(each => each ?? [])];
 }
@@ -172,7 +172,7 @@ async function rotate(
   disk: Disk,
   reading: InboxReading,
   cursor: Cursor,
-  {fresh, rotated: known, finished}: FoundFiles,
+  {fresh, rotated: known, finished}: ComparedFiles,
   former: Position | 'read' | undefined,
 ): Promise<void> {
   const rotated = [...known];
@@ -190,7 +190,7 @@ async function formerFile(
   disk: Disk,
   {name}: InboxReading,
   cursor: Cursor,
-  found: FoundFiles,
+  found: ComparedFiles,
   file?: OpenInbox,
 ): Promise<Position | 'read' | undefined> {
   const {as, ...at} = positionOf(cursor);

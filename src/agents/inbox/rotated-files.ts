@@ -66,7 +66,7 @@ function byAge(a: RotatedFile, b: RotatedFile): number {
 }
 
 /** What the rotated files of an inbox are, compared with its cursor. */
-export interface FoundFiles {
+export interface ComparedFiles {
   /** Files that the cursor does not know, oldest first: nothing of them is read. */
   fresh: RotatedFile[];
   /** The file that the cursor is in, if it was renamed, or copied and truncated. `read`: it has no more lines. */
@@ -87,8 +87,8 @@ export async function compareFiles(
   cursor: Cursor,
   open: OpenInbox | undefined,
   isCurrent: boolean,
-): Promise<FoundFiles> {
-  const found: FoundFiles = {fresh: [], former: undefined, rotated: [], finished: []};
+): Promise<ComparedFiles> {
+  const found: ComparedFiles = {fresh: [], former: undefined, rotated: [], finished: []};
   let left = rotatedFiles(disk, inbox).filter(({inode}) => inode !== open?.inode);
   const take = async <T extends FinishedFile>(
     known: readonly T[],
