@@ -1,4 +1,4 @@
-// npm run simulate -- [--seeds N] [--from S] [--seed S,S…] [--whole] [--break WHAT] [--every N]: histories of a home, each from its seed (docs/simulation.md).
+// npm run simulate -- [--rotations] [--seeds N] [--from S] [--seed S,S…] [--whole] [--break WHAT] [--every N]: histories of a home, each from its seed (docs/simulation.md).
 import {mkdtempSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';

@@ -10,7 +10,9 @@ const position = {
   generation: z.int().min(1).describe('Which of the files that had this name it is.'),
   offset: z.int().min(0).describe('How many of its bytes are read.'),
   line: z.int().min(0).describe('How many of its lines are read.'),
-  head: z.string().describe('Of the first bytes that are read: how many, and their hash.'),
+  head: z
+    .string()
+    .describe('Of the first bytes: how many, and their hash. Covers the first line before that is delivered.'),
   tail: z.string().describe('Of the last bytes that are read: the same.'),
   as: z
     .string()
@@ -19,6 +21,9 @@ const position = {
 };
 
 const positionSchema = z.looseObject(position);
+
+const {inode, offset, head, tail} = position;
+const finishedSchema = z.looseObject({inode, offset, head, tail});
 
 export const cursorSchema = z
   .looseObject({
@@ -29,7 +34,14 @@ export const cursorSchema = z
       .min(0)
       .optional()
       .describe('Up to here an editor wrote the file anew: lines that were delivered before are not delivered again.'),
-    rotated: z.array(positionSchema).optional().describe('Earlier files, renamed since, that may have more to read.'),
+    rotated: z
+      .array(positionSchema)
+      .optional()
+      .describe('Earlier files, renamed or copied, that may have more to read.'),
+    finished: z
+      .array(finishedSchema)
+      .optional()
+      .describe('Rotated files that are still there and have nothing more to read. Other rotated files are new.'),
   })
   .meta({
     title: 'Agentdir inbox cursor',
@@ -38,6 +50,8 @@ export const cursorSchema = z
 
 /** How far a file has been read. */
 export type Position = z.infer<typeof positionSchema>;
+/** Identifies a rotated file that has nothing more to read. `offset`: its size. */
+export type FinishedFile = Pick<Position, 'inode' | 'offset' | 'head' | 'tail'>;
 /** How far an inbox has been read: the file with its name now, and those that had the name before. */
 export type Cursor = z.infer<typeof cursorSchema>;
 
@@ -67,12 +81,13 @@ export function parseCursor(text: string): CursorFile {
 
 /** Equal cursors give equal texts. */
 export function cursorText(cursor: Cursor): string {
-  const {since, rewritten, rotated = []} = cursor;
+  const {since, rewritten, rotated = [], finished} = cursor;
   const value = {
     ...positionOf(cursor),
     since,
     ...(rewritten !== undefined && {rewritten}),
     ...(rotated.length > 0 && {rotated: rotated.map(positionOf)}),
+    ...(finished && {finished: finished.map(finishedOf)}),
   };
   return `# yaml-language-server: $schema=../../schemas/cursor.json
 # How far the inbox of this name is read. The daemon writes this.
@@ -81,6 +96,10 @@ ${yamlText(value)}`;
 
 export function positionOf({inode, generation, offset, line, head, tail, as}: Position): Position {
   return {inode, generation, offset, line, head, tail, ...(as !== undefined && {as})};
+}
+
+export function finishedOf({inode, offset, head, tail}: FinishedFile): FinishedFile {
+  return {inode, offset, head, tail};
 }
 
 /** Name and generation in the delivery ids of a file. A file that an editor rewrote counts as the inbox's own. */
@@ -100,9 +119,9 @@ export function stringifyCursor(file: CursorFile): string {
   return file.text;
 }
 
-/** Nothing has been read, so there is nothing to record. */
-export function isUnread({offset, generation, rotated}: Cursor): boolean {
-  return offset === 0 && generation === 1 && !rotated;
+/** The inbox has had no file yet, so there is nothing to record. */
+export function isUnread({inode, generation, rotated}: Cursor): boolean {
+  return inode === '' && generation === 1 && !rotated;
 }
 
 export function newCursor(generation = 1): Cursor {

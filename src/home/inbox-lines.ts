@@ -151,10 +151,23 @@ export function reaches({file}: OpenInbox, end: number): boolean {
   return Number(file.stat().size) >= end;
 }
 
-/** Whether this is the file that was read up to this position. It may have grown. */
-export function isContinued({file, size}: OpenInbox, {offset, head, tail}: Position): boolean {
-  if (offset === 0) return true;
-  if (size < offset) return false;
-  const now = marksOf(file, offset);
-  return now.head === head && now.tail === tail;
+/** Whether this is the file that was read up to this position. It may have grown. True if nothing is known of its content. */
+export function isContinued(
+  {file, size}: OpenInbox,
+  {offset, head, tail}: Pick<Position, 'offset' | 'head' | 'tail'>,
+): boolean {
+  const length = Number.parseInt(head, 10) || 0;
+  if (size < Math.max(offset, length)) return false;
+  if (length > 0 && mark(file, 0, length) !== head) return false;
+  return offset === 0 || mark(file, Math.max(0, offset - TAIL), Math.min(offset, TAIL)) === tail;
+}
+
+/** Whether anything is known of the content of the file at this position. */
+export function isIdentified({head}: Pick<Position, 'head'>): boolean {
+  return (Number.parseInt(head, 10) || 0) > 0;
+}
+
+/** The digest of the first bytes of a file: of `length`, or fewer if that is much. */
+export function headOf({file}: OpenInbox, length: number): string {
+  return mark(file, 0, Math.min(length, HEAD));
 }

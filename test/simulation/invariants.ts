@@ -41,7 +41,7 @@ function lostLines({files, written, removed}: EndState): string[] {
     .filter(([path]) => kindOf(path) !== undefined)
     .map(([, bytes]) => bytes.toString())
     .join('\n');
-  const there = new Set(everything.match(/\b[wi]\d+\b/g));
+  const there = new Set(everything.match(/\b[wib]\d+\b/g));
   return [...written].flatMap(([word, path]) =>
     there.has(word) || removed.has(word) ? [] : [`lost: ${word}, which the person wrote into ${path}`],
   );
@@ -92,7 +92,7 @@ function wrongSessions(sessions: ReadonlyMap<string, Session>): string[] {
 }
 
 /** Every message, task and inbox line is delivered once. */
-function wrongDeliveries({written, removed}: EndState, sessions: ReadonlyMap<string, Session>): string[] {
+function wrongDeliveries({files, written, removed}: EndState, sessions: ReadonlyMap<string, Session>): string[] {
   const wrong: string[] = [];
   const counts = new Map<string, number>();
   const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
@@ -101,6 +101,9 @@ function wrongDeliveries({written, removed}: EndState, sessions: ReadonlyMap<str
       if (delivery !== undefined) count(`delivery ${delivery}`);
       if (role === 'user') for (const word of content?.match(/\bi\d+\b/g) ?? []) count(word);
     }
+  const rejected = files.get('inbox/rejected/log.jsonl')?.toString() ?? '';
+  for (const line of rejected.split('\n')) count(/\bb\d+\b/.exec(line)?.[0] ?? 'no word');
+  counts.delete('no word');
   for (const [what, n] of counts) if (n > 1) wrong.push(`${what} came ${n} times`);
   for (const [word, path] of written)
     if (path.startsWith('inbox/') && !counts.has(word) && !removed.has(word)) wrong.push(`${word} was never delivered`);

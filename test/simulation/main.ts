@@ -1,9 +1,9 @@
 import {brokenSource} from './broken-source.mjs';
 import {type Outcome, runSeed, shrink, sortOf} from './run-seed.ts';
 import {sabotages} from './sabotage.ts';
-import {describeStep, storyWith} from './steps.ts';
+import {describeStep, rotationsOf, stepsOf, storyWith} from './steps.ts';
 
-/** `npm run simulate -- [--seeds N] [--from S] [--seed S,S…] [--break WHAT] [--whole]`, or `--every [N]`; see docs/simulation.md. */
+/** `npm run simulate -- [--rotations] [--seeds N] [--from S] [--seed S,S…] [--break WHAT] [--whole]`, or `--every [N]`; see docs/simulation.md. */
 function option(name: string): string | undefined {
   const at = process.argv.indexOf(`--${name}`);
   return at === -1 ? undefined : process.argv[at + 1];
@@ -17,6 +17,8 @@ const sabotage = broken === undefined ? undefined : sabotages[broken];
 const breakages = [...Object.keys(sabotages), ...Object.keys(brokenSource)];
 if (broken !== undefined && !breakages.includes(broken)) throw new Error(`--break one of ${breakages.join(', ')}`);
 
+const history = process.argv.includes('--rotations') ? rotationsOf : stepsOf;
+
 if (process.argv.includes('--every')) process.exit(await killAtEveryStep(Number(option('every') ?? 1) || 1));
 
 const began = performance.now();
@@ -24,7 +26,7 @@ const failures = new Map<string, number[]>();
 let steps = 0;
 let count = 0;
 for (const seed of seeds) {
-  const outcome = await runSeed(seed, sabotage);
+  const outcome = await runSeed(seed, sabotage, history(seed));
   steps += outcome.steps;
   count++;
   if (outcome.violations.length === 0) continue;
@@ -72,7 +74,7 @@ async function killAtEveryStep(stride: number): Promise<number> {
 }
 
 async function shortest(seed: number): Promise<Outcome> {
-  const {steps: left, outcome} = await shrink(seed, sabotage);
+  const {steps: left, outcome} = await shrink(seed, sabotage, history);
   console.log(`the shortest history that still fails:\n${lines(left.map(describeStep))}`);
   return outcome;
 }

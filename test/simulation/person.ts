@@ -4,6 +4,7 @@ import {updateTask} from '../../src/formats/task/task-edit.ts';
 import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import type {Disk} from '../../src/home/disk/disk.ts';
 import type {SimulatedGit} from './git.ts';
+import {LogWriter} from './log-writer.ts';
 import {SeededRandom} from './random.ts';
 import type {SaveMode, Step} from './steps.ts';
 import type {SimulatedTime} from './time.ts';
@@ -39,6 +40,7 @@ export class Person {
   readonly decisions = new Map<string, Set<'approve' | 'reject'>>();
   /** Ids of approved requests, by command. */
   readonly approved = new Map<string, Set<string>>();
+  readonly #log: LogWriter;
   readonly #disk: Disk;
   readonly #git: SimulatedGit;
   readonly #time: SimulatedTime;
@@ -57,6 +59,7 @@ export class Person {
     this.#disk = disk;
     this.#git = git;
     this.#time = time;
+    this.#log = new LogWriter(disk, time, this);
   }
 
   /** The machine lost its power: editors are gone, and so is what they had open. */
@@ -74,7 +77,7 @@ export class Person {
 
   /** What came of it, in a few words. */
   do(step: Step): string {
-    if (this.#isAway && step.do !== 'inbox') return 'the person is away';
+    if (this.#isAway && !['inbox', 'log', 'touch log', 'rotate'].includes(step.do)) return 'the person is away';
     const random = new SeededRandom(step.seed);
     switch (step.do) {
       case 'say': {
@@ -127,6 +130,10 @@ export class Person {
         return this.#decide(step, random);
       case 'inbox':
         return this.#send(step, random);
+      case 'log':
+      case 'touch log':
+      case 'rotate':
+        return this.#log.do(step, random);
       case 'delete': {
         const path = FILES[step.file] ?? NOTES;
         const text = this.#read(path);

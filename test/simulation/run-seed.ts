@@ -11,9 +11,10 @@ export async function runSeed(seed: number, sabotage?: Sabotage, steps = stepsOf
 export async function shrink(
   seed: number,
   sabotage?: Sabotage,
+  history = stepsOf,
   most = 200,
 ): Promise<{steps: Step[]; outcome: Outcome}> {
-  let steps = stepsOf(seed);
+  let steps = history(seed);
   let outcome = await runSeed(seed, sabotage, steps);
   const kindOfFailure = sortOf(outcome);
   let tries = 0;

@@ -31,7 +31,7 @@ export interface Outcome {
 
 const HOME: Readonly<Record<string, string>> = {
   'agentdir.yaml':
-    'format: 1\nname: sim\ndefault_agent: worker\ninbox: {routes: [{files: "*.jsonl", to: helper}]}\napprovals: {expire_after: null}\n',
+    'format: 1\nname: sim\ndefault_agent: worker\ninbox: {routes: [{files: "mail.jsonl", to: helper}]}\napprovals: {expire_after: null}\n',
   'allowlist.yaml': 'version: 1\n',
   'templates/worker.agent.yaml':
     'id: worker\ntype: worker\nmodel: scripted\nsystem_prompt: You work.\ncapabilities: [list_agents, execute_command, send_message, create_task, update_task]\n',

@@ -16,6 +16,7 @@ export type Step = {seed: number; wait: number} & (
   | {do: 'save what was opened'; file: number; mode: SaveMode}
   | {do: 'decide'; how: 'approve' | 'reject'; where: 'queue' | 'page'; mode: SaveMode}
   | {do: 'inbox'; lines: number; slowly: boolean}
+  | LogStep
   | {do: 'delete'; file: number}
   | {do: 'bring back'}
   | {do: 'git commit'}
@@ -31,7 +32,13 @@ export type Step = {seed: number; wait: number} & (
   | {do: 'lose events'; ms: number}
 );
 
-type Kind = Step['do'];
+/** What happens to an inbox that a program writes and rotates. `ms`: how long the file stays after it was copied, until it is cut. */
+export type LogStep =
+  | {do: 'log'; lines: number}
+  | {do: 'touch log'}
+  | {do: 'rotate'; how: 'rename' | 'copytruncate'; names: 'numbers' | 'dates'; ms: number};
+
+type Kind = Exclude<Step['do'], LogStep['do']>;
 
 const WEIGHTS: readonly (readonly [Kind, number])[] = [
   ['say', 18],
@@ -63,6 +70,33 @@ const ALL = WEIGHTS.reduce((sum, [, weight]) => sum + weight, 0);
 export function stepsOf(seed: number): Step[] {
   const random = new SeededRandom(seed);
   return Array.from({length: 8 + random.int(25)}, () => stepFrom(random));
+}
+
+/** A history of a rotated inbox, and of daemons that die or are away meanwhile. A program rotates in one way, and seldom in both. */
+export function rotationsOf(seed: number): Step[] {
+  const random = new SeededRandom(seed * 16 + 9);
+  const ways = random.pick<('rename' | 'copytruncate')[]>([
+    ['rename'],
+    ['copytruncate'],
+    ['copytruncate'],
+    ['rename', 'copytruncate'],
+  ]);
+  const names = random.pick<'numbers' | 'dates'>(['numbers', 'numbers', 'dates']);
+  return Array.from({length: 6 + random.int(20)}, () => {
+    const wait = random.pick([0, random.int(30), random.int(500), random.int(4_000)]);
+    const shared = {seed: random.int(1 << 30), wait};
+    const n = random.int(20);
+    const down = random.pick([0, random.int(2_000), random.int(12_000)]);
+    if (n < 9) return {...shared, do: 'log', lines: 1 + random.int(4)};
+    if (n < 14) {
+      const ms = random.chance(0.6) ? 0 : 1 + random.int(400);
+      return {...shared, do: 'rotate', how: random.pick(ways), names, ms};
+    }
+    if (n === 14) return {...shared, do: 'touch log'};
+    if (n === 15) return {...shared, do: 'stop', down};
+    if (n === 16) return {...shared, do: 'lose events', ms: random.int(5_000)};
+    return {...shared, do: 'die', after: random.int(random.pick([5, 25, 100])), how: 'kill', down};
+  });
 }
 
 /**

@@ -4,6 +4,7 @@ import {type RejectedFile, withoutEntries} from '../../formats/rejected.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
 import {plannedWriteOf} from '../state/completed-write.ts';
+import {setSaved} from '../state/inboxes.ts';
 import type {With} from '../state/parts.ts';
 import {releasedLine, withoutDeliveredKeys} from './inbox-batch.ts';
 
@@ -46,7 +47,7 @@ function settleCursor(
   const {cursor} = reading;
   const text = cursorText(cursor);
   const written = () => {
-    reading.saved = text;
+    setSaved(reading, text, cursor);
     lookAgain(files, inbox);
   };
   if (text === file?.text) {

@@ -1,20 +1,37 @@
 import {basename} from 'node:path';
-import {isLeftover, kindOf, stemOf} from '../../formats/common/key.ts';
-import {type Cursor, deliveredAs, newCursor, type Position, positionOf} from '../../formats/cursor-file.ts';
+import {isLeftover, stemOf} from '../../formats/common/key.ts';
+import {type Cursor, cursorPath, deliveredAs, newCursor, type Position, positionOf} from '../../formats/cursor-file.ts';
 import {shortHash} from '../../formats/inbox-message.ts';
 import type {Disk} from '../../home/disk/disk.ts';
 import {inboxFiles, openNumbered} from '../../home/inbox-files.ts';
-import {closeInbox, isContinued, marksOf, type OpenInbox, openInbox, readLines} from '../../home/inbox-lines.ts';
-import {unpackRotated} from '../../home/unpack-inbox.ts';
+import {
+  closeInbox,
+  isContinued,
+  isIdentified,
+  marksOf,
+  type OpenInbox,
+  openInbox,
+  readLines,
+} from '../../home/inbox-lines.ts';
 import {statSignature} from '../../loop/file-state.ts';
 import {HALF_SAVED_MS} from '../../loop/half-saved.ts';
 import type {InboxReading} from '../state/inboxes.ts';
 import {LinesRead, MAX_REMEMBERED_LINES} from '../state/lines-read.ts';
 import type {With} from '../state/parts.ts';
+import {firstCursor} from './first-cursor.ts';
 import {otherPositions} from './inbox-cursors.ts';
-import {isRotatedName, missedFiles} from './inbox-missed.ts';
-import {findMissed, findUnseen, MAX_ROTATED} from './inbox-unseen.ts';
-import {linesDelivered, linesOf} from './lines-found.ts';
+import {deliveredUpTo, linesDelivered, linesOf, placesDelivered} from './lines-found.ts';
+import {
+  type ComparedFiles,
+  compareFiles,
+  contentAfter,
+  finishedFile,
+  isRotatedName,
+  possibleCopies,
+  type RotatedFile,
+  unreadPosition,
+  withFile,
+} from './rotated-files.ts';
 
 /** Lines are remembered only if no more than this was read from the file. */
 const REMEMBERED = 4 * 1024 * 1024;
@@ -34,33 +51,31 @@ export async function followInbox(
 ): Promise<number> {
   const {files} = daemon;
   const {disk} = files;
-  if (!reading.cursor) await findUnseen(daemon, reading, file);
-  const cursor = reading.cursor ?? newCursor();
-  reading.cursor = cursor;
-  if (cursor.inode === '') {
-    await findMissed(daemon, reading, cursor, file);
+  reading.cursor ??= await firstCursor(daemon, reading, file);
+  const {cursor} = reading;
+  const isCurrent = file.inode === cursor.inode && isContinued(file, cursor);
+  if (isCurrent && isIdentified(cursor) && cursor.finished) return continueFile(disk, reading, file, cursor);
+  const found = await compareWith(disk, reading, cursor, file, isCurrent);
+  // A cursor of an earlier version does not name the finished files.
+  if (isCurrent && isIdentified(cursor)) {
+    const finished = await finishedFiles(disk, found);
+    reading.cursor = {...cursor, finished};
+    return continueFile(disk, reading, file, reading.cursor);
+  }
+  const isElsewhere = found.former !== undefined || isRenamed(disk, cursor, file);
+  if (!isCurrent && !isElsewhere && isIdentified(cursor) && isContinued(file, cursor)) {
+    cursor.inode = file.inode;
+    return continueFile(disk, reading, file, cursor);
+  }
+  const former = await formerFile(disk, reading, cursor, found, file);
+  if (former !== undefined || (!isIdentified(cursor) && found.fresh.length > 0)) {
+    await rotate(disk, reading, cursor, found, former);
     return begin(daemon, reading, file);
   }
-  const isSame = file.inode === cursor.inode;
-  if (isSame && isContinued(file, cursor)) return continueFile(disk, reading, file, cursor);
-  if (!isSame) {
-    if (isRenamed(disk, cursor)) {
-      await rotate(daemon, reading, cursor, cursor.inode, file);
-      return begin(daemon, reading, file);
-    }
-    if (isContinued(file, cursor)) {
-      cursor.inode = file.inode;
-      return continueFile(disk, reading, file, cursor);
-    }
-  }
+  // Nothing of it was read: whatever has the name now is read from its start.
+  if (!isIdentified(cursor)) return begin(daemon, reading, file);
   const wait = msUntilStable(reading, file);
   if (wait > 0) return wait;
-  const copy =
-    (isSame ? findCopy(disk, reading.name, cursor) : undefined) ?? (await unpackRotated(disk, reading.name, cursor));
-  if (copy !== undefined) {
-    await rotate(daemon, reading, cursor, copy, file);
-    return begin(daemon, reading, file);
-  }
   const other = readElsewhere(daemon, reading, file);
   if (typeof other === 'number') return other;
   const before = other ? undefined : await linesBefore(disk, reading, cursor);
@@ -68,20 +83,34 @@ export async function followInbox(
     rewrite(reading, cursor, file, before);
     return 0;
   }
-  reading.cursor = successor(cursor);
+  await rotate(disk, reading, cursor, found, undefined);
   return begin(daemon, reading, file);
 }
 
-/** The file is gone. If it was renamed, the rest of it is still read. The next file with the name is a new one. */
-export async function followMissingInbox(daemon: With<'files' | 'inboxes'>, reading: InboxReading): Promise<void> {
+/** The file is gone. If it was rotated, the rest of it is still read. The next file with the name is a new one. */
+export async function followMissingInbox({files}: With<'files'>, reading: InboxReading): Promise<void> {
   const {cursor} = reading;
   if (!cursor) return;
-  if (cursor.inode === '') return findMissed(daemon, reading, cursor);
-  const {files} = daemon;
   const {disk} = files;
-  const inode = isRenamed(disk, cursor) ? cursor.inode : await unpackRotated(disk, reading.name, cursor);
-  if (inode !== undefined) await rotate(daemon, reading, cursor, inode);
-  else reading.cursor = successor(cursor);
+  const found = await compareWith(disk, reading, cursor, undefined, false);
+  const former = cursor.inode === '' ? undefined : await formerFile(disk, reading, cursor, found);
+  if (cursor.inode !== '' || found.fresh.length > 0) await rotate(disk, reading, cursor, found, former);
+}
+
+/** A cursor of an earlier version does not name finished files: those written before the cursor was are finished. */
+async function compareWith(
+  disk: Disk,
+  {name, path}: InboxReading,
+  cursor: Cursor,
+  file: OpenInbox | undefined,
+  isCurrent: boolean,
+): Promise<ComparedFiles> {
+  const found = await compareFiles(disk, name, cursor, file, isCurrent);
+  const since = cursor.finished ? undefined : disk.stat(cursorPath(path))?.mtimeNs;
+  if (since === undefined) return found;
+  const old = found.fresh.filter(({written}) => written < since);
+  const fresh = found.fresh.filter(({written}) => written >= since);
+  return {...found, fresh, finished: await finishedFiles(disk, {...found, fresh: old})};
 }
 
 /** Continue with the same file. Its lines are counted once, if that is cheap. */
@@ -99,8 +128,8 @@ async function continueFile(disk: Disk, reading: InboxReading, file: OpenInbox, 
 }
 
 /** The cursor for the next file with the name. */
-function successor({generation, rotated}: Cursor): Cursor {
-  return {...newCursor(generation + 1), ...(rotated?.length && {rotated})};
+function successor({generation, rotated, finished = []}: Cursor): Cursor {
+  return {...newCursor(generation + 1), ...(rotated?.length && {rotated}), finished};
 }
 
 /** Begin a file that is new under this name, where it was read under another name or at its start. */
@@ -108,8 +137,11 @@ async function begin(daemon: With<'files' | 'inboxes'>, reading: InboxReading, f
   const {files} = daemon;
   const other = readElsewhere(daemon, reading, file);
   if (typeof other === 'number') return other;
-  const cursor: Cursor = {...(reading.cursor ?? newCursor()), inode: file.inode, ...other};
+  const before = reading.cursor ?? newCursor();
+  const isSame = before.inode === file.inode;
+  const cursor: Cursor = {...before, inode: file.inode, ...other};
   reading.cursor = cursor;
+  if (isSame && !other) return continueFile(files.disk, reading, file, cursor);
   reading.lines = new LinesRead(MAX_REMEMBERED_LINES);
   reading.lines.incomplete = other !== undefined;
   reading.counted = !other;
@@ -126,21 +158,72 @@ async function begin(daemon: With<'files' | 'inboxes'>, reading: InboxReading, f
 
 const NOTHING = {lines: new LinesRead(), last: 0};
 
-/** Move the current position to the rotated files, under `inode`, together with later rotated files that were never seen. */
+/** The rotated files to remember as finished, where the inbox file is still the one that the cursor is in. */
+async function finishedFiles(disk: Disk, {finished, fresh}: ComparedFiles): Promise<NonNullable<Cursor['finished']>> {
+  const others = await Promise.all(fresh.map(file => finishedFile(disk, file)));
+  return [...finished, ...others.flatMap(each => each ?? [])];
+}
+
+/**
+ * Move the current position to the rotated files, together with rotated files that were never seen. They get the next generations, or this
+ * one if nothing of the current file is known.
+ */
 async function rotate(
-  daemon: With<'files' | 'inboxes'>,
+  disk: Disk,
   reading: InboxReading,
   cursor: Cursor,
-  inode: string,
-  file?: OpenInbox,
+  {fresh, rotated: known, finished}: ComparedFiles,
+  former: Position | 'read' | undefined,
 ): Promise<void> {
+  const rotated = [...known];
+  let {generation} = cursor;
+  if (former !== undefined && former !== 'read') rotated.push(former);
+  if (former === undefined && !isIdentified(cursor)) generation--;
+  for (const file of fresh)
+    if (!(typeof former === 'object' && file.inode === former.inode))
+      rotated.push(await unreadPosition(disk, file, ++generation));
+  reading.cursor = successor({...cursor, generation, rotated, finished});
+}
+
+/** The position in the file that was read so far, if a rotation renamed, copied or compressed it. */
+async function formerFile(
+  disk: Disk,
+  {name}: InboxReading,
+  cursor: Cursor,
+  found: ComparedFiles,
+  file?: OpenInbox,
+): Promise<Position | 'read' | undefined> {
   const {as, ...at} = positionOf(cursor);
   const isOwn = cursor.since !== cursor.generation;
-  const rotated = [...(cursor.rotated ?? []), {...at, inode, ...(as !== undefined && !isOwn && {as})}];
-  let {generation} = cursor;
-  for (const each of await missedFiles(daemon, reading.name, rotated, file))
-    rotated.push(positionOf({...newCursor(++generation), inode: each.inode}));
-  reading.cursor = successor({...cursor, generation, rotated: rotated.slice(-MAX_ROTATED)});
+  const position = (inode: string): Position => ({...at, inode, ...(as !== undefined && !isOwn && {as})});
+  if (found.former) return found.former === 'read' ? 'read' : position(found.former.inode);
+  if (isRenamed(disk, cursor, file)) return position(cursor.inode);
+  if (!isIdentified(cursor)) return undefined;
+  for (const copy of possibleCopies(disk, name)) {
+    if (copy.inode === file?.inode || isLeftover(copy.name)) continue;
+    const result = await contentAfter(disk, copy, at);
+    if (result) return result === 'read' ? 'read' : position(result.inode);
+  }
+  return shorterCopy(disk, name, cursor, found.fresh);
+}
+
+/** The position in a copy that was made before some of the lines that were read. Slow: reads every session. */
+async function shorterCopy(
+  disk: Disk,
+  name: string,
+  cursor: Cursor,
+  fresh: readonly RotatedFile[],
+): Promise<Position | undefined> {
+  if (fresh.length === 0) return undefined;
+  const as = deliveredAs(name, cursor);
+  const places = (await placesDelivered(disk, as.name)).get(as.generation);
+  if (!places) return undefined;
+  const own = new Map([[cursor.generation, places]]);
+  for (const file of fresh) {
+    const at = await withFile(disk, file, undefined, open => deliveredUpTo(open, own));
+    if (at) return {...at.position, ...(cursor.as !== undefined && {as: cursor.as})};
+  }
+  return undefined;
 }
 
 function rewrite(reading: InboxReading, cursor: Cursor, file: OpenInbox, before: LinesRead): void {
@@ -176,7 +259,8 @@ function msUntilStable(reading: InboxReading, file: OpenInbox): number {
 }
 
 /** Whether the file was renamed, other than by an editor. Compares content too, because inodes are reused. */
-function isRenamed(disk: Disk, cursor: Position): boolean {
+function isRenamed(disk: Disk, cursor: Position, current?: OpenInbox): boolean {
+  if (cursor.inode === '' || cursor.inode === current?.inode) return false;
   const found = openNumbered(disk, cursor.inode);
   if (!found) return false;
   try {
@@ -186,25 +270,8 @@ function isRenamed(disk: Disk, cursor: Position): boolean {
   }
 }
 
-/** The inode of a copy made before the file was truncated: the copy begins with the lines that were read. */
-export function findCopy(disk: Disk, name: string, cursor: Position): string | undefined {
-  const stem = name.replace(/\.jsonl$/, '');
-  if (cursor.offset === 0) return undefined;
-  for (const [other, {ino}] of inboxFiles(disk)) {
-    if (other === name || !other.startsWith(stem) || isLeftover(other)) continue;
-    if (kindOf(`inbox/${other}`) && !isRotatedName(stem, other)) continue;
-    if (isContinuedIn(disk, `inbox/${other}`, cursor, `${ino}`)) return `${ino}`;
-  }
-  return undefined;
-}
-
-/** `inode`: the file that had this path a moment ago, even if it was renamed since. */
-function isContinuedIn(disk: Disk, path: string, cursor: Position, inode?: string): boolean {
-  let file = openInbox(disk, path);
-  if (inode !== undefined && file?.inode !== inode) {
-    if (file) closeInbox(file);
-    file = openNumbered(disk, inode)?.file;
-  }
+function isContinuedIn(disk: Disk, path: string, cursor: Position): boolean {
+  const file = openInbox(disk, path);
   if (!file) return false;
   try {
     return isContinued(file, cursor);
@@ -229,7 +296,7 @@ function readElsewhere(
     const isCopy = !isMoved && isRotatedName(stemOf(path), reading.name);
     if (!(isMoved || isCopy) || !isContinued(file, at)) continue;
     if (busy) return BUSY_MS;
-    if (at.offset === 0) continue;
+    if (!isIdentified(at)) continue;
     if (isCopy && isContinuedIn(disk, path, at)) {
       // The original may be truncated in a moment.
       reading.changedContent ??= {signature: '', since: files.disk.clock.monotonic()};
@@ -237,9 +304,9 @@ function readElsewhere(
       if (waitMs > 0) return Math.ceil(waitMs);
       continue;
     }
-    const {offset, line} = at;
+    const {offset, line, head} = at;
     const {name, generation} = deliveredAs(basename(path), at);
-    return {offset, line, as: `${name}@${generation}`, ...marksOf(file.file, offset)};
+    return {offset, line, as: `${name}@${generation}`, ...marksOf(file.file, offset), ...(offset === 0 && {head})};
   }
   return undefined;
 }

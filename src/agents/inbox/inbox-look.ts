@@ -3,7 +3,8 @@ import {kindOf} from '../../formats/common/key.ts';
 import {type Cursor, cursorPath, type Position} from '../../formats/cursor-file.ts';
 import {
   closeInbox,
-  isContinued,
+  headOf,
+  isIdentified,
   marksOf,
   type OpenInbox,
   openInbox,
@@ -19,22 +20,15 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {LookOutcome} from '../../loop/queue.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
-import type {InboxReading} from '../state/inboxes.ts';
+import {type InboxReading, setSaved} from '../state/inboxes.ts';
 import type {With} from '../state/parts.ts';
+import {firstCursor} from './first-cursor.ts';
 import {advanceCursor, type InboxBatch, positionAfter, readBatch, withoutDeliveredKeys} from './inbox-batch.ts';
 import {readCursor} from './inbox-cursors.ts';
 import {followInbox, followMissingInbox} from './inbox-follow.ts';
-import {unseenInboxes} from './inbox-missed.ts';
-import {
-  dropRotated,
-  finishRotated,
-  hasRotatedToRead,
-  isCursorSaved,
-  isTakenOver,
-  openRotatedFile,
-} from './inbox-rotated.ts';
+import {dropRotated, hasRotatedToRead, isCursorSaved, isTakenOver, openRotatedFile} from './inbox-rotated.ts';
 import {showBlocked, showUnreadable} from './inbox-show.ts';
-import {findUnseen} from './inbox-unseen.ts';
+import {finishedAt, unseenInboxes} from './rotated-files.ts';
 
 /** How long to wait for zero bytes to be overwritten. */
 const HOLE_MS = 10_000;
@@ -102,7 +96,7 @@ function loadCursor(files: HomeFiles, reading: InboxReading): boolean {
   const {cursor, text, wrong} = readCursor(files.disk, reading.path);
   reading.waitsFor = wrong ? `${cursorPath(reading.path)} has errors` : undefined;
   if (wrong) return false;
-  reading.saved = text;
+  setSaved(reading, text, cursor);
   reading.counted = !cursor;
   reading.lines.incomplete = cursor !== undefined;
   if (cursor) reading.cursor = cursor;
@@ -122,23 +116,39 @@ async function readRotated(
       const isInbox = kindOf(path) !== undefined;
       // A file that was renamed to another inbox is read as that inbox from here on.
       if (isInbox && !isTakenOver(daemon.inboxes.get(path), at)) continue;
-      if (!file || isInbox || !isContinued(file, at)) dropRotated(reading, at);
+      if (!file || isInbox) dropRotated(reading, at);
       else {
         const outcome = await readOn(daemon, reading, file, at);
-        const now = reading.cursor?.rotated?.find(each => each.inode === at.inode);
+        const now = reading.cursor?.rotated?.find(each => each.generation === at.generation);
         if (reading.underWay > 0 || now?.offset !== at.offset) return {outcome};
         if (reading.waitsFor !== undefined) return {outcome};
         // A last line without newline may still be completed.
         const age = files.disk.clock.now() - Number(file.stat.mtimeMs);
         if (age > (at.offset === file.size ? OPEN_MS : UNFINISHED_MS)) {
-          // Save the cursor if a file was unpacked, or the next daemon would unpack it again.
-          finishRotated(reading, at, removeUnpacked(files.disk, name));
+          dropRotated(reading, at, finishedAt(file, name));
+          removeUnpacked(files.disk, name);
         }
       }
     } finally {
       if (file) closeInbox(file);
     }
   }
+  return undefined;
+}
+
+/** Whether the cursor file identifies the file that has this position, by content too. */
+function isClaimed({claimed}: InboxReading, {generation}: Position): boolean {
+  return claimed.has(generation);
+}
+
+/**
+ * Save the cursor before the first line of a file is delivered, with a digest of its beginning. After a crash or a rotation, the file is
+ * found by that, so its lines keep their ids and no session takes them twice.
+ */
+function claim(files: HomeFiles, reading: InboxReading, at: Position, head: string): undefined {
+  if (!isIdentified(at) && reading.cursor) reading.cursor = advanceCursor(reading.cursor, {...at, head});
+  // The cursor file's own look names the inbox again.
+  saveCursor(files, reading);
   return undefined;
 }
 
@@ -161,6 +171,7 @@ async function readOn(
   // Take the marks before yielding, so that they are from the same file content as the lines.
   const marks = marksOf(file.file, chunk.end);
   if (!reaches(file, chunk.end)) return {after: 1};
+  if (chunk.lines.length > 0 && !isClaimed(reading, at)) return claim(files, reading, at, headOf(file, chunk.end));
   const batch = await readBatch(daemon, reading, at, chunk.lines);
   showBlocked(daemon, reading, batch.blocked);
   if (batch.lines > 0) {
@@ -217,8 +228,9 @@ async function deliver(
   const {files, mail} = daemon;
   const {path} = reading;
   if (rejected.length > 0) {
-    await appendRejected(files.disk, path, rejected, reading.rejected === 0);
-    reading.rejected += rejected.length;
+    const {rejectedBefore} = reading;
+    reading.rejectedBefore = undefined;
+    reading.rejectedBefore = await appendRejected(files.disk, path, rejected, rejectedBefore);
   }
   const letters = await withoutDeliveredKeys(daemon, all);
   const letterDelivered = (from?: string, session?: string) => {
@@ -276,8 +288,9 @@ async function lookAtMissing(
   const {files} = daemon;
   const {path} = reading;
   if (!files.known.has(path) && !reading.cursor) {
-    await findUnseen(daemon, reading);
-    if (!reading.cursor) return undefined;
+    const first = await firstCursor(daemon, reading);
+    if (!first.rotated) return undefined;
+    reading.cursor = first;
     const unseen = await readRotated(daemon, reading);
     return unseen ? unseen.outcome : again(files, WAIT_MS);
   }

@@ -1,9 +1,10 @@
-import {type Cursor, cursorText, isUnread, type Position} from '../../formats/cursor-file.ts';
+import {isLeftover} from '../../formats/common/key.ts';
+import {type Cursor, cursorText, type FinishedFile, isUnread, type Position} from '../../formats/cursor-file.ts';
 import type {Disk} from '../../home/disk/disk.ts';
 import {openNumbered} from '../../home/inbox-files.ts';
-import {unpackRotated} from '../../home/unpack-inbox.ts';
+import {closeInbox, isContinued, isIdentified} from '../../home/inbox-lines.ts';
 import type {InboxReading} from '../state/inboxes.ts';
-import {findCopy} from './inbox-follow.ts';
+import {contentAfter, possibleCopies} from './rotated-files.ts';
 
 /** Open a rotated file under its current name. In a copied home, or after compression, its inode differs. */
 export async function openRotatedFile(
@@ -12,11 +13,17 @@ export async function openRotatedFile(
   at: Position,
 ): Promise<ReturnType<typeof openNumbered>> {
   const found = openNumbered(disk, at.inode);
-  if (found) return found;
-  const inode = findCopy(disk, name, at) ?? (await unpackRotated(disk, name, at));
-  if (inode === undefined) return undefined;
-  at.inode = inode;
-  return openNumbered(disk, inode);
+  if (found && isContinued(found.file, at)) return found;
+  if (found) closeInbox(found.file);
+  if (!isIdentified(at)) return undefined;
+  for (const copy of possibleCopies(disk, name)) {
+    const file = isLeftover(copy.name) ? undefined : await contentAfter(disk, copy, at);
+    if (file === 'read') return undefined;
+    if (!file) continue;
+    at.inode = file.inode;
+    return openNumbered(disk, file.inode, file.name);
+  }
+  return undefined;
 }
 
 /** Whether the other inbox continues this file and has saved that. */
@@ -24,24 +31,22 @@ export function isTakenOver(other: InboxReading | undefined, {inode}: Position):
   return other?.cursor?.inode === inode && isCursorSaved(other);
 }
 
-/** Drop a fully read file. While no file has the name, the last one is kept: files newer than it were missed. */
-export function finishRotated(reading: InboxReading, at: Position, isWorthAWrite: boolean): void {
-  const {inode = '', rotated = []} = reading.cursor ?? {};
-  if (inode === '' && rotated.at(-1)?.inode === at.inode) reading.finishedFile = at.inode;
-  else dropRotated(reading, at, isWorthAWrite);
-}
-
 /** Whether rotated files may still get lines. */
-export function hasRotatedToRead({cursor, finishedFile}: InboxReading): boolean {
-  return (cursor?.rotated ?? []).some(({inode}) => inode !== finishedFile);
+export function hasRotatedToRead({cursor}: InboxReading): boolean {
+  return (cursor?.rotated?.length ?? 0) > 0;
 }
 
-export function dropRotated(reading: InboxReading, {inode}: Position, isWorthAWrite = false): void {
+/** Drop a rotated file that is read to its end, or gone. Not worth a write by itself: the next daemon would find the same. */
+export function dropRotated(reading: InboxReading, {generation}: Position, finished?: FinishedFile): void {
   const {rotated = [], ...cursor} = reading.cursor as Cursor;
-  const remaining = rotated.filter(each => each.inode !== inode);
+  const remaining = rotated.filter(each => each.generation !== generation);
   const wasSaved = isCursorSaved(reading);
-  reading.cursor = {...cursor, ...(remaining.length > 0 && {rotated: remaining})};
-  if (wasSaved && !isWorthAWrite) reading.saved = cursorText(reading.cursor);
+  reading.cursor = {
+    ...cursor,
+    ...(remaining.length > 0 && {rotated: remaining}),
+    finished: [...(cursor.finished ?? []), ...(finished ? [finished] : [])],
+  };
+  if (wasSaved) reading.saved = cursorText(reading.cursor);
 }
 
 export function isCursorSaved({cursor, saved}: InboxReading): boolean {

@@ -3,7 +3,7 @@ import {KEYED, plainName, shortHash} from '../../formats/inbox-message.ts';
 import {parseRejected} from '../../formats/rejected.ts';
 import {deliveriesIn} from '../../formats/session/session-deliveries.ts';
 import type {Disk} from '../../home/disk/disk.ts';
-import {marksOf, type OpenInbox, readLines} from '../../home/inbox-lines.ts';
+import {headOf, marksOf, type OpenInbox, readLines} from '../../home/inbox-lines.ts';
 import {listFolder} from '../../home/read.ts';
 import {rejectedPath} from '../../home/rejected-lines.ts';
 import {LinesRead} from '../state/lines-read.ts';
@@ -63,30 +63,51 @@ export async function placesDelivered(disk: Disk, inbox: string): Promise<Map<nu
   return places;
 }
 
+/** How far a file was delivered. */
+export interface DeliveredFile {
+  /** After the lines that were delivered without a gap, counted from the start. */
+  position: Position;
+  /** The file has every line that was delivered of its generation: nobody has edited it since. */
+  isWhole: boolean;
+}
+
 /**
- * How far a file without cursor was delivered, starting with generation `first`. A daemon that found no cursor may have
- * continued the file as the next generation. Undefined: none of its lines were delivered.
+ * How far a file was delivered, as the generation that most of its lines were delivered as. Lines after a gap may be delivered too, if they
+ * are for another agent. Undefined: none was delivered.
  */
 export async function deliveredUpTo(
   file: OpenInbox,
   places: ReadonlyMap<number, ReadonlySet<string>>,
-  first: number,
-): Promise<Position | undefined> {
-  let [generation, line, offset, count] = [first, 0, 0, 0];
+): Promise<DeliveredFile | undefined> {
+  const found = new Map([...places.keys()].map(generation => [generation, {count: 0, line: 0, offset: 0, gap: false}]));
+  let line = 0;
   for (let chunk = await readLines(file, 0, {holes: true}); ; chunk = await readLines(file, chunk.end, {holes: true})) {
     for (const {start, length, bytes} of chunk.lines) {
+      line++;
       const place = `${start}:${shortHash(bytes)}`;
-      if (!places.get(generation)?.has(place) && places.get(generation + 1)?.has(place)) generation++;
-      const isDelivered = places.get(generation)?.has(place) === true;
-      if (!isDelivered && !isNotDelivered(bytes)) return end();
-      [line, offset, count] = [line + 1, start + length, count + Number(isDelivered)];
+      for (const [generation, at] of found) {
+        const isDelivered = places.get(generation)?.has(place) === true;
+        if (isDelivered) at.count++;
+        else if (!isNotDelivered(bytes)) at.gap = true;
+        if (!at.gap) [at.line, at.offset] = [line, start + length];
+      }
     }
-    if (!chunk.more || chunk.lines.length === 0) return end();
+    if (!chunk.more || chunk.lines.length === 0) break;
     await file.clock.nextTurn();
   }
-  function end(): Position | undefined {
-    return count === 0 ? undefined : {inode: file.inode, generation, offset, line, ...marksOf(file.file, offset)};
-  }
+  const [best] = [...found].sort(([, a], [, b]) => b.count - a.count);
+  if (!best || best[1].count === 0) return undefined;
+  const [generation, at] = best;
+  const head = headOf(file, at.offset || file.size);
+  const position = {
+    inode: file.inode,
+    generation,
+    offset: at.offset,
+    line: at.line,
+    ...marksOf(file.file, at.offset),
+    head,
+  };
+  return {position, isWhole: at.count === places.get(generation)?.size};
 }
 
 /** Whether the line is empty or records an outgoing message. */

@@ -1,5 +1,6 @@
 import {basename} from 'node:path';
 import type {Cursor} from '../../formats/cursor-file.ts';
+import {isIdentified} from '../../home/inbox-lines.ts';
 import type {InboxDelivery} from '../../home/status.ts';
 import {LinesRead, MAX_REMEMBERED_LINES} from './lines-read.ts';
 import type {Schedules} from './schedules.ts';
@@ -15,8 +16,8 @@ export interface InboxReading {
   saved: string;
   /** When a save of the cursor was last requested, monotonic. */
   savedAt: number;
-  /** The inode of the last file with this name, if it is fully read and no file has the name now. */
-  finishedFile: string | undefined;
+  /** Generations of files that the saved cursor identifies by their content. */
+  claimed: ReadonlySet<number>;
   /** Hashes of the lines that were read. */
   lines: LinesRead;
   /** `lines` includes those of earlier runs, as far as that is cheap. */
@@ -33,14 +34,21 @@ export interface InboxReading {
   hole: {at: number; to: number; since: number} | undefined;
   /** Sessions that will get more lines of this inbox. */
   readonly expecting: Set<string>;
-  /** Lines that were set aside in this run. */
-  rejected: number;
+  /** Ids of lines that earlier runs rejected. Undefined: not read yet, or the last try to reject lines failed. */
+  rejectedBefore: ReadonlySet<string> | undefined;
   /** Where the last delivered line went, in this run. */
   lastDelivery: InboxDelivery | undefined;
   /** Why the inbox cannot continue. */
   waitsFor: string | undefined;
   /** Progress of reading a large inbox: when it was last reported (or reading began), and whether it was reported. */
   progress: {at: number; reported: boolean} | undefined;
+}
+
+/** The cursor file has this text. */
+export function setSaved(reading: InboxReading, text: string, cursor: Cursor | undefined): void {
+  const saved = cursor ? [cursor, ...(cursor.rotated ?? [])] : [];
+  reading.saved = text;
+  reading.claimed = new Set(saved.filter(({head}) => isIdentified({head})).map(({generation}) => generation));
 }
 
 /** The inboxes of the home, by path. */
@@ -71,7 +79,7 @@ export class Inboxes {
       cursor: undefined,
       saved: '',
       savedAt: 0,
-      finishedFile: undefined,
+      claimed: new Set(),
       lines: new LinesRead(MAX_REMEMBERED_LINES),
       counted: false,
       skip: undefined,
@@ -80,7 +88,7 @@ export class Inboxes {
       unfinished: undefined,
       hole: undefined,
       expecting: new Set(),
-      rejected: 0,
+      rejectedBefore: undefined,
       lastDelivery: undefined,
       waitsFor: undefined,
       progress: undefined,
