@@ -1,3 +1,4 @@
+import {AGAIN} from '../formats/approval/approval-again.ts';
 import {type ApprovalItem, newApprovalItem} from '../formats/approval/approval-item.ts';
 import {isBudget, isRecorded, takenMark} from '../formats/approval/approval-state.ts';
 import {fieldOf, type Task, type TaskFile} from '../formats/task/task.ts';
@@ -47,6 +48,8 @@ export interface QueueContext {
   isGone: (id: string) => boolean;
   /** When a request was approved, if the item does not say. */
   saidAt: (id: string) => string | undefined;
+  /** Why a decision on the page of a request did not count. */
+  againOf: (id: string) => string | undefined;
 }
 
 /**
@@ -67,7 +70,10 @@ export function completeQueue(
     ids.add(item.id);
     const change = isBudget(item) ? budgetChange(item, item.id, context) : callChange(item, item.id, context);
     if (!change) continue;
-    changes.push([item.task, change]);
+    // Once a decision counts, the note that an earlier one did not has done its work.
+    const counts = change.fields?.status !== undefined && change.fields.status !== 'pending';
+    const notedAgain = counts && fieldOf(item.task, AGAIN) !== undefined;
+    changes.push([item.task, notedAgain ? {...change, fields: {...change.fields, [AGAIN]: undefined}} : change]);
     words.push(`${item.id} ${change.fields?.status ?? change.fields?.outcome ?? 'noted'}`);
     approvals.push(item.id);
     const {status, approved_by, rejected_by} = change.fields ?? {};
@@ -141,6 +147,8 @@ function callChange(item: ApprovalItem, id: string, context: QueueContext): Task
   if (!waits && knownOutcome) return restoredChange(item, knownOutcome);
   if (!waits && !isGone(id)) return undefined;
   if (!waits) return {box: '-', fields: {status: 'withdrawn', outcome: `no call waits for it any more (${now})`}};
+  const again = decision === undefined ? context.againOf(id) : undefined;
+  if (again !== undefined && fieldOf(item.task, AGAIN) !== again) return {fields: {[AGAIN]: again}};
   const saidAt = item.at ?? context.saidAt(id);
   if (hasExpired({...item, at: saidAt}, now)) {
     const isLateApproval = decision === 'approved' || saidAt !== undefined;

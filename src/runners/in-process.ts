@@ -33,7 +33,7 @@ export function inProcessRunner(machine: Machine, models: Pick<Models, 'ask'> = 
 export function contextFor(
   {sandbox, redact, env}: Omit<Machine, 'tools'>,
   {place, sandbox: mode, outside}: Pick<RunnableCall, 'place' | 'sandbox' | 'outside'>,
-  {sent, ...services}: DaemonServices,
+  {sent, ended, ...services}: DaemonServices,
   signal: AbortSignal,
 ): ToolContext {
   return {
@@ -41,6 +41,7 @@ export function contextFor(
     ...services,
     commands: {mode, sandbox},
     onStarted: () => crashPoint('spawn-command'),
+    onEnded: ended,
     outside: {...outside, env, sent},
     redact,
     signal,

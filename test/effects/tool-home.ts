@@ -61,6 +61,7 @@ export function toolHome(changes: Partial<ToolContext> = {}): ToolHome {
     workspace: join(home, 'workspaces', 'coder'),
     commands: {mode: 'auto', sandbox: makeSandbox(home)},
     onStarted: () => {},
+    onEnded: () => {},
     timeoutMs: undefined,
     tainted: [],
     retries: false,

@@ -50,8 +50,7 @@ export async function planCall(
   const {files, approvals, effects} = daemon;
   if (!begun) await recallStartedCalls(daemon, caller, call);
   const setting = await callSettingOf(daemon, caller, call, signal, begun);
-  // Calls that this daemon runs are in `turns` and do not get here, so an earlier daemon started this one.
-  if (call.started !== undefined && !isRepeatable(call)) {
+  if (wasInterrupted(call)) {
     const result = await interruptedResult(effects, call, caller, setting.context);
     await recoverWorkspace(daemon, caller);
     return {result};
@@ -207,6 +206,11 @@ function isUsed({of}: Caller, {approval}: Call): boolean {
   return of.messages.some(({tool_calls = []}) =>
     tool_calls.some(call => call.approval === approval && call.started !== undefined),
   );
+}
+
+/** Whether an earlier daemon started this open call. For calls that this daemon does not run: those are in `turns`. */
+export function wasInterrupted(call: Call): boolean {
+  return call.started !== undefined && !isRepeatable(call);
 }
 
 /** How long a request stays open by default. */

@@ -9,8 +9,8 @@ import {crashPoint} from '../../home/disk/crash.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {toolNamed} from '../../policy/tools.ts';
-import {suspectChanges} from '../approvals/protected-files.ts';
-import type {Caller} from '../state/caller.ts';
+import {endUnconfined} from '../approvals/protected-files.ts';
+import {type Caller, nameOfCall} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {effectsOf} from '../world/effects.ts';
 
@@ -77,13 +77,13 @@ async function recordStates(
 
 async function runUnconfined(
   daemon: With<'files' | 'reports' | 'approvals'>,
-  {agent}: Caller,
+  caller: Caller,
   call: Call,
   ready: ReadyCall,
 ): Promise<ToolResult> {
   const {reports} = daemon;
-  const words = `${callWords(call.function, ready.edited)} of ${agent}`;
-  const endUnconfined = daemon.approvals.runsUnconfined(words);
+  const words = `${callWords(call.function, ready.edited)} of ${caller.agent}`;
+  daemon.approvals.beginUnconfined(nameOfCall(caller, call), words);
   reports.changed();
   // Commit earlier decisions first, so that git shows what the command alters. If git is busy, the version log has the decisions, and
   // `suspectChanges` takes back what the command writes into them.
@@ -91,9 +91,7 @@ async function runUnconfined(
   try {
     return await ready.execute();
   } finally {
-    suspectChanges(daemon, words);
-    endUnconfined();
-    reports.changed();
+    endUnconfined(daemon, nameOfCall(caller, call));
   }
 }
 

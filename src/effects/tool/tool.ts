@@ -96,6 +96,8 @@ export interface ToolContext extends CallPlace, HomeServices {
   /** The configured sandbox mode, and the sandbox of this machine. */
   commands: {mode: SandboxMode; sandbox: Sandbox};
   onStarted: () => void;
+  /** Called when no process of a command is left. */
+  onEnded: () => void;
   signal: AbortSignal;
   outside: Outside;
   /** For text that a tool writes itself; results are redacted elsewhere. */

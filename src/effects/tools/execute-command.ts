@@ -98,6 +98,7 @@ async function execute(
     onOutput: (stream, chunk) => streams[stream].add(chunk),
     onStarted,
   });
+  context.onEnded();
   const stdout = streams.stdout.end();
   const stderr = streams.stderr.end();
   const shown = {

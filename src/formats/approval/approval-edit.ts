@@ -58,9 +58,10 @@ export function setReview(text: string, review: Partial<Record<keyof typeof revi
   return edited;
 }
 
-export function setMeta(text: string, key: string, words: string): string {
+/** Set a `key: value` line under the title. `words` undefined: remove it. */
+export function setMeta(text: string, key: string, words: string | undefined): string {
   must(META_KEY, key);
-  const value = oneLine(words);
+  const value = oneLine(words ?? '');
   const {sections} = readOutline(text);
   const title = sections.find(s => s.depth === 1);
   const from = title?.bodyStart ?? 0;
@@ -72,10 +73,13 @@ export function setMeta(text: string, key: string, words: string): string {
     const end = newline === -1 ? text.length : newline;
     const stop = text[end - 1] === '\r' ? end - 1 : end;
     const match = META.exec(text.slice(start, stop).trimEnd());
+    if (match?.[1] === key && words === undefined)
+      return splice(text, [{start, end: Math.min(end + 1, to), insert: ''}]);
     if (match?.[1] === key) return splice(text, [{start, end: stop, insert: `${key}: ${value}`}]);
     if (match) after = Math.min(end + 1, text.length);
     start = end + 1;
   }
+  if (words === undefined) return text;
   const gap = after > 0 && text[after - 1] !== '\n' ? eol : '';
   return splice(text, [{start: after, end: after, insert: `${gap}${key}: ${value}${eol}`}]);
 }

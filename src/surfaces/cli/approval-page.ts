@@ -29,6 +29,8 @@ export function approvalPage(request: Request, page: ApprovalPage | undefined, w
     created ? colors.dim(ago(created, Date.now())) : '',
   ];
   const lines = [head.filter(Boolean).join('  '), ...wrapped(colors.bold, visibleLine(task.title), width)];
+  const again = fieldOf(task, 'again');
+  if (again !== undefined) lines.push(...wrapped(colors.yellow, visibleLine(again), width));
   if (taint) lines.push(...wrapped(colors.yellow, `tainted: has read ${visibleLine(taint)}`, width));
   lines.push('', ...(page ? pageLines(page.file.text, width) : itemLines(request, width)));
   const changed = changeLines(request, page, width);
