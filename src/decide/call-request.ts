@@ -121,7 +121,10 @@ function rulesText({rules, but}: Extract<Ask['always'], {rules: unknown}>): stri
 }
 
 function ruleText(rule: Extract<Ask['always'], {rules: unknown}>['rules'][number]): string {
-  return 'address' in rule ? `network: allow: ${rule.address}` : `commands: allow: ${JSON.stringify(rule)}`;
+  if ('address' in rule) return `network: allow: ${rule.address}`;
+  if (!('tool' in rule)) return `commands: allow: ${JSON.stringify(rule)}`;
+  const {tool, ...where} = rule;
+  return `tools: ${JSON.stringify({match: tool, ...where, verdict: 'allow'})}`;
 }
 
 function noRule(why: string): string {

@@ -89,5 +89,6 @@ function commentFor(id: string): string {
 }
 
 function wordsOf(rule: NewRule): string {
-  return 'address' in rule ? rule.address : rule.match;
+  if ('address' in rule) return rule.address;
+  return 'tool' in rule ? `${rule.tool} ${rule.paths.join(', ')}` : rule.match;
 }
