@@ -1,4 +1,5 @@
 import {AGAIN} from '../formats/approval/approval-again.ts';
+import {type Grants, grantFields} from '../formats/approval/approval-grants.ts';
 import {type ApprovalItem, newApprovalItem} from '../formats/approval/approval-item.ts';
 import {isBudget, isRecorded, takenMark} from '../formats/approval/approval-state.ts';
 import {fieldOf, type Task, type TaskFile} from '../formats/task/task.ts';
@@ -18,7 +19,7 @@ export type CountedDecision =
       by: string;
       at: string;
       /** The person's edit; `original` only where the item shows it. */
-      edited: {digest: string; original?: string | undefined; command?: string | undefined} | undefined;
+      edited: {digest: string; grants: Grants; original?: string | undefined; command?: string | undefined} | undefined;
       answer: string | undefined;
       /** The result of `always: true`. */
       rule: string | undefined;
@@ -202,6 +203,7 @@ function decidedChange(item: ApprovalItem, decided: CountedDecision): TaskChange
       ...(edited && {
         ...(edited.command !== undefined && {command: edited.command}),
         edited: 'true',
+        ...grantFields(edited.grants),
         edited_digest: edited.digest,
         ...(edited.original !== undefined && {original: edited.original}),
       }),

@@ -96,7 +96,7 @@ describe('a rule for a tool that names paths and agents', () => {
           true,
         ]);
       }),
-      {numRuns: runs(2_000)},
+      runs(2_000),
     );
   });
 });

@@ -3,6 +3,7 @@ import {hasExpired} from '../../decide/queue.ts';
 import {taintOf} from '../../decide/taint.ts';
 import {isFailure} from '../../effects/tool/failure.ts';
 import type {Ask, ReadyCall, ToolResult} from '../../effects/tool/tool.ts';
+import {grantFields} from '../../formats/approval/approval-grants.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../../formats/approval/approval-item.ts';
 import {approvedPath} from '../../formats/approval/approval-path.ts';
 import {durationMs} from '../../formats/common/values.ts';
@@ -147,7 +148,7 @@ async function planApproved(
           editedDigest(
             daemon,
             caller,
-            withEdit(call, edits.argument, text),
+            withEdit(call, edits.argument, text, item.grants),
             setting,
             fieldOf(item.task, 'edited_digest'),
           ),
@@ -155,8 +156,10 @@ async function planApproved(
       : undefined;
   if (edited && edit === undefined) return again('what was approved is not there any more, or has changed since');
   if (item.digest !== digest && (edited || asIs.asks)) return again('what it is about has changed since it was asked');
-  const signed = ask.question ? item.answer : edit?.shown;
-  const unsigned = await signatureProblem(daemon, {item, digest: item.digest ?? '', edited: signed});
+  const isSameText = edit?.text.trimEnd() === original?.trimEnd();
+  const signed = ask.question ? item.answer : isSameText ? undefined : edit?.shown;
+  const grants = edited ? item.grants : {};
+  const unsigned = await signatureProblem(daemon, {item, digest: item.digest ?? '', edited: signed, grants});
   daemon.reports.troubles.set(`approval ${item.id}`, unsigned && `approval ${item.id}: ${unsigned}`);
   if (unsigned !== undefined) {
     approvals.reportedInvalid.add(item.id ?? '');
@@ -165,9 +168,10 @@ async function planApproved(
   if (ask.question) return {result: {success: true, answer: item.answer ?? ''}};
   if (edit === undefined || !edits) return {ready: {...asIs, alone: true}};
   const {text} = edit;
-  const rejudged = await judgeCall(daemon, caller, withEdit(call, edits.argument, text).function, setting);
-  if ('result' in rejudged) return {result: {...rejudged.result, edited: {[edits.argument]: text}}};
-  return {ready: {...asEdited(rejudged.ready, {[edits.argument]: text}), alone: true}};
+  const changed = {...(isSameText ? {} : {[edits.argument]: text}), ...grantFields(grants)};
+  const rejudged = await judgeCall(daemon, caller, withEdit(call, edits.argument, text, grants).function, setting);
+  if ('result' in rejudged) return {result: {...rejudged.result, edited: changed}};
+  return {ready: {...asEdited(rejudged.ready, changed), alone: true}};
 }
 
 /** Whether the page or the queue holds another decision, or is being saved. */

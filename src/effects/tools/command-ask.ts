@@ -1,3 +1,4 @@
+import {GRANT_LINES, type GrantLine} from '../../formats/approval/approval-grants.ts';
 import type {NewRule, Policy} from '../../formats/rule.ts';
 import type {Ask} from '../../policy/ask.ts';
 import {filesNamed} from '../../policy/command/proven-inside.ts';
@@ -41,9 +42,16 @@ export async function askAboutCommand(
       {label: 'Permissions', text: permissionsText(args, plan, context, boundWords(bound))},
     ],
     edits: {argument: 'command', label: 'Command'},
+    grants: grantsFor(plan),
     basis: {where, ...bound},
     always: withScripts(await alwaysOf(args, plan, policy, context), bound, operands.unnamed),
   };
+}
+
+/** What a person may add: nothing where the line runs on the host anyway. */
+function grantsFor({approved}: CommandPlan): readonly GrantLine[] {
+  if (approved.some(({confined}) => !confined)) return [];
+  return approved.some(({network}) => network) ? ['sandbox: host'] : GRANT_LINES;
 }
 
 /** The files that the line reads, if every command in it is known to read only files that its words name. */

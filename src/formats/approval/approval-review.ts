@@ -2,6 +2,7 @@ import {type Place, type Problem, problem} from '../common/diagnostic.ts';
 import {lineStarts, placeAt} from '../common/lines.ts';
 import type {Section} from '../common/markdown.ts';
 import {makeVisible} from '../common/visible.ts';
+import {type Grants, readGrants} from './approval-grants.ts';
 import {fenceOf, isClosingFence, LABEL, type Label, readLabels, withoutComments} from './approval-labels.ts';
 
 export type Decision = 'approved' | 'rejected';
@@ -16,6 +17,8 @@ export interface Review {
   always: boolean;
   /** Answer to a question. */
   answer: string | undefined;
+  /** What the person grants beside what was asked; `wrong`: a line that is not understood. */
+  grants: Grants & {wrong?: string};
 }
 
 /** Read the review. Unclear decisions are added to `problems` and decide nothing. */
@@ -58,6 +61,7 @@ export function readReview(text: string, section: Section, problems: Problem[]):
     reason: value('reason'),
     always: isYes(value('always')),
     answer: answer?.text,
+    grants: readGrants(value),
   };
 }
 
