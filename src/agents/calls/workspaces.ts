@@ -95,7 +95,7 @@ async function runUnconfined(
   }
 }
 
-/** Clone the workspace if the template names a repository, before a call is judged. Returns the failure, if any. */
+/** Clone the workspace and make the agent's own repository, if the template says so, before a call is judged. Returns the failure, if any. */
 export async function makeWorkspace(
   {files, reports, turns, effects}: With<'files' | 'reports' | 'turns' | 'effects'>,
   {agent, template}: Caller,
@@ -104,7 +104,7 @@ export async function makeWorkspace(
   const {troubles} = reports;
   const trouble = `clone ${agent}`;
   if (template.workspace?.clone === undefined) troubles.set(trouble, undefined);
-  if (template.workspace?.clone === undefined || effects.cloned.has(agent)) return undefined;
+  if (!template.workspace || effects.cloned.has(agent)) return undefined;
   const opened = await effectsOf(effects.world).openWorkspace({home, agent, name}, template.workspace, turns.stopping);
   const failed = isFailure(opened) ? reports.redact.value(opened) : undefined;
   // A person can fix the cause; each call tries again.

@@ -66,6 +66,8 @@ export interface CallPlace {
   workspace: string;
   /** `search:` in agentdir.yaml. */
   search?: Settings['search'];
+  /** The agent has a repository of its own in the sandbox: `workspace: {git: own}`. */
+  ownGit?: boolean | undefined;
   timeoutMs: number | undefined;
   /** What commands in the sandbox may use; the defaults if left out. */
   limits?: CommandLimits | undefined;

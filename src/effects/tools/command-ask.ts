@@ -1,6 +1,7 @@
 import {GRANT_LINES, type GrantLine} from '../../formats/approval/approval-grants.ts';
 import type {NewRule, Policy} from '../../formats/rule.ts';
 import type {Ask} from '../../policy/ask.ts';
+import {commandKind} from '../../policy/command/command-name.ts';
 import {filesNamed} from '../../policy/command/proven-inside.ts';
 import {scriptOperands} from '../../policy/command/script-operands.ts';
 import type {Judgement} from '../../policy/judge.ts';
@@ -8,6 +9,7 @@ import {narrowestRule, withRules} from '../../policy/narrowest-rule.ts';
 import {isFailure} from '../tool/failure.ts';
 import type {Arguments, ToolAsk, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
+import {ownRepositoryState} from '../workspace/own-repository.ts';
 import {makeToolPath} from '../workspace/place.ts';
 import {type CommandPlan, planCommand, secondsOf, whereOf} from './command-plan.ts';
 import {scriptBasis, WHOLE} from './script-basis.ts';
@@ -30,6 +32,9 @@ export async function askAboutCommand(
   const read = operands.unnamed ? undefined : filesRead(plan.judgement);
   const bound = await scriptBasis({...operands, read}, context);
   if (isFailure(bound)) return bound;
+  // Hooks and settings of its own repository are files that git obeys.
+  const usesGit = bound[WHOLE] !== undefined || plan.judgement.segments.some(({argv}) => commandKind(argv[0] ?? '') === 'git');
+  const own = context.ownGit && usesGit ? ownRepositoryState(context.home, context.agent) : undefined;
   return {
     type: 'terminal_command',
     title: `command${where === 'host' ? ' on the host' : ''}: ${command}`,
@@ -43,7 +48,7 @@ export async function askAboutCommand(
     ],
     edits: {argument: 'command', label: 'Command'},
     grants: grantsFor(plan),
-    basis: {where, ...bound},
+    basis: {where, ...bound, ...(own !== undefined && {'own repository': own})},
     always: withScripts(await alwaysOf(args, plan, policy, context), bound, operands.unnamed),
   };
 }

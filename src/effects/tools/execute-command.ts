@@ -90,6 +90,7 @@ async function execute(
     workspace,
     readOnly,
     hidden: named ? undefined : UNTRUSTED_FOLDER,
+    ownGit: context.ownGit,
     mark: context.mark,
     limits: context.limits,
     timeoutMs: seconds * 1000,
