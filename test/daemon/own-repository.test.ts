@@ -26,7 +26,8 @@ const house = openHouse(() => {
   run('commit', '--quiet', '--message=first');
   return {
     'templates/talker.agent.yaml': AGENT,
-    'allowlist.yaml': 'version: 1\ncommands: {allow: [{match: "git *", any_options: true}]}\ntools: {write_file: allow}\n',
+    'allowlist.yaml':
+      'version: 1\ncommands: {allow: [{match: "git *", any_options: true}]}\ntools: {write_file: allow}\n',
   };
 });
 
@@ -59,7 +60,10 @@ describe('a workspace with git: own', () => {
     );
     const [, before, ...rest] = await resultsOf(house, 'commits');
     expect(before).toMatchObject({success: true, stdout: 'first\n', ran: 'sandbox'});
-    expect(rest.map(({success}) => success), JSON.stringify(rest)).toEqual([true, true, true, true]);
+    expect(
+      rest.map(({success}) => success),
+      JSON.stringify(rest),
+    ).toEqual([true, true, true, true]);
     expect(rest[2]?.stdout).toBe('second\nfirst\n');
     expect(rest[3]?.stdout).toBe('');
     // Outside the sandbox the same folder has the journal: one commit for the call that changed a file, on its own branch.
@@ -85,7 +89,10 @@ describe('a workspace with git: own', () => {
     ]);
     await approveAsAsked(house.home, 'hooks');
     const results = await resultsOf(house, 'hooks');
-    expect(results.map(({success}) => success), JSON.stringify(results)).toEqual(results.map(() => true));
+    expect(
+      results.map(({success}) => success),
+      JSON.stringify(results),
+    ).toEqual(results.map(() => true));
     expect(readFileSync(join(own, 'config'), 'utf8')).toContain('fsmonitor');
     expect(existsSync(join(own, 'hooks/post-commit'))).toBe(true);
     // A person's own git in the workspace.

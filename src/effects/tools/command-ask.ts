@@ -33,7 +33,8 @@ export async function askAboutCommand(
   const bound = await scriptBasis({...operands, read}, context);
   if (isFailure(bound)) return bound;
   // Hooks and settings of its own repository are files that git obeys.
-  const usesGit = bound[WHOLE] !== undefined || plan.judgement.segments.some(({argv}) => commandKind(argv[0] ?? '') === 'git');
+  const usesGit =
+    bound[WHOLE] !== undefined || plan.judgement.segments.some(({argv}) => commandKind(argv[0] ?? '') === 'git');
   const own = context.ownGit && usesGit ? ownRepositoryState(context.home, context.agent) : undefined;
   return {
     type: 'terminal_command',

@@ -133,6 +133,8 @@ function lackedBy(programs: readonly Program[], output: string): string | undefi
   const confined = programs.filter(program => program.confined);
   if (confined.some(({network}) => !network) && NO_NETWORK.test(output))
     return 'it ran in the sandbox without network, and seems to need it: call again with network: true and a reason, or a person approves it with the line "network: true"';
+  if (confined.length > 0 && /\.workspaces\/[^\n]*read-only file system/i.test(output))
+    return 'the history of the workspace is kept by Agentdir, one commit for each call; only an agent whose template has workspace: {git: own} commits by itself';
   if (confined.length > 0 && NO_HOST.test(output))
     return 'it ran in the sandbox, which can write only the workspace, and seems to need more of this machine: call again with sandbox: host and a reason, or a person approves it with the line "sandbox: host"';
   return undefined;
