@@ -200,7 +200,7 @@ async function approved(
 /** What the person grants beside what the call asks for, in either place. */
 function grantsOf({item, page, request: {ask}}: Approving): Grants | {problem: string} {
   const own = page?.review?.grants;
-  const wrong = item.grants.wrong ?? own?.wrong;
+  const wrong = item.grants?.wrong ?? own?.wrong;
   if (wrong !== undefined)
     return {problem: `"${wrong}" grants nothing; write ${GRANT_LINES.join(' or ')}, or remove the line`};
   const wanted = {...own, ...item.grants};

@@ -148,7 +148,7 @@ async function planApproved(
           editedDigest(
             daemon,
             caller,
-            withEdit(call, edits.argument, text, item.grants),
+            withEdit(call, edits.argument, text, item.grants ?? {}),
             setting,
             fieldOf(item.task, 'edited_digest'),
           ),
@@ -158,7 +158,7 @@ async function planApproved(
   if (item.digest !== digest && (edited || asIs.asks)) return again('what it is about has changed since it was asked');
   const isSameText = edit?.text.trimEnd() === original?.trimEnd();
   const signed = ask.question ? item.answer : isSameText ? undefined : edit?.shown;
-  const grants = edited ? item.grants : {};
+  const grants = (edited && item.grants) || {};
   const unsigned = await signatureProblem(daemon, {item, digest: item.digest ?? '', edited: signed, grants});
   daemon.reports.troubles.set(`approval ${item.id}`, unsigned && `approval ${item.id}: ${unsigned}`);
   if (unsigned !== undefined) {

@@ -14,12 +14,16 @@ export const GRANT_WORDS = {
   'sandbox: host': 'outside the sandbox, where it can do whatever you can',
 } as const satisfies Record<GrantLine, string>;
 
-/** `fieldOf`: the text behind `network:` and `sandbox:`. `wrong`: a line that grants nothing known. */
-export function readGrants(fieldOf: (key: 'network' | 'sandbox') => string | undefined): Grants & {wrong?: string} {
+/** What a person wrote; `wrong`: a line that grants nothing known. */
+export type WrittenGrants = Grants & {wrong?: string};
+
+/** `fieldOf`: the text behind `network:` and `sandbox:`. Undefined: neither is there. */
+export function readGrants(fieldOf: (key: 'network' | 'sandbox') => string | undefined): WrittenGrants | undefined {
   const said = (['network', 'sandbox'] as const).flatMap(key => {
     const words = fieldOf(key)?.trim();
     return words === undefined || words === '' ? [] : [`${key}: ${words}`];
   });
+  if (said.length === 0) return undefined;
   const wrong = said.find(line => !GRANT_LINES.some(known => known === line));
   return {
     ...(said.includes('network: true') && {network: true as const}),

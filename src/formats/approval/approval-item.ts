@@ -3,7 +3,7 @@ import {makeVisible} from '../common/visible.ts';
 import {fieldOf, type Task, type TaskFile} from '../task/task.ts';
 import type {NewTask} from '../task/task-text.ts';
 import type {ApprovalRisk, ApprovalType} from './approval.ts';
-import {GRANT_WORDS, type GrantLine, type Grants, readGrants} from './approval-grants.ts';
+import {GRANT_WORDS, type GrantLine, readGrants, type WrittenGrants} from './approval-grants.ts';
 import {type Decision, isYes} from './approval-review.ts';
 
 export const APPROVALS_FILE = 'tasks/approvals.task.md';
@@ -28,8 +28,8 @@ export interface ApprovalItem {
   expires: string | undefined;
   /** Answer to a question. */
   answer: string | undefined;
-  /** What the person grants beside what was asked; `wrong`: a line that is not understood. */
-  grants: Grants & {wrong?: string};
+  /** What the person grants beside what was asked. */
+  grants?: WrittenGrants;
   signature: string | undefined;
   outcome: string | undefined;
 }
@@ -51,6 +51,7 @@ export function readApprovalItems(file: TaskFile): {items: ApprovalItem[]; probl
         ),
       );
     }
+    const grants = readGrants(key => fieldOf(task, key));
     items.push({
       task,
       id: fieldOf(task, 'id'),
@@ -68,7 +69,7 @@ export function readApprovalItems(file: TaskFile): {items: ApprovalItem[]; probl
       digest: fieldOf(task, 'digest'),
       expires: fieldOf(task, 'expires'),
       answer: fieldOf(task, 'answer'),
-      grants: readGrants(key => fieldOf(task, key)),
+      ...(grants && {grants}),
       signature: fieldOf(task, 'signature'),
       outcome: fieldOf(task, 'outcome'),
     });

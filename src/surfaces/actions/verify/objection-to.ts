@@ -149,7 +149,7 @@ async function toSignature(
   const isEdited = item.field('edited') === 'true';
   const isSameText = item.field('original') !== undefined && item.field('original') === item.field('command');
   const edited = isEdited && !isSameText ? shown : undefined;
-  const grants = isEdited ? readGrants(item.field) : {};
+  const grants = (isEdited && readGrants(item.field)) || {};
   const text = signedText({id, digest: item.field('digest') ?? '', decision: 'approved', edited, grants});
   const verified = await verifyBy(text, signature, signers.text, new Date(said.time));
   return 'problem' in verified ? {kind: 'signature', what: `approval ${id}: ${verified.problem}`} : undefined;
