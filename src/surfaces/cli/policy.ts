@@ -31,7 +31,7 @@ interface ExplainOptions {
 
 export function policyExplainCommand({home: dir, words, tool: asked, agent, json}: ExplainOptions): number {
   if (words.length === 0 && asked === undefined)
-    throw new UserError('name the command line to explain', exit.usage, 'agentdir policy explain "git log"');
+    throw new UserError('name the command line to explain', exit.usage, 'for example: agentdir policy explain "git log"');
   const line = lineOf(words);
   const policy = policyOf(dir);
   if (agent !== undefined) noteUnknownAgent(dir, agent);
