@@ -44,7 +44,7 @@ describe('npm start in a fresh clone', () => {
     const terminal = npmStart(clone);
     await until(terminal.text, text => text.includes(' serving '));
     const said = await until(terminal.text, text => text.includes('git log'));
-    expect(said).toContain('6 agents, 0 sessions, 0 tasks. Edit any file; Ctrl-C stops.');
+    expect(said).toContain('7 agents, 0 sessions, 0 tasks. Edit any file; Ctrl-C stops.');
     expect(said).toContain('model playbook (a script, not an AI)');
     expect(said).toMatch(
       /= for an AI, start again with OPENAI_API_KEY, ANTHROPIC_API_KEY, .* set, or with Ollama running/,

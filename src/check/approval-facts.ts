@@ -1,4 +1,5 @@
 import type {ApprovalFile} from '../formats/approval/approval.ts';
+import {AGAIN} from '../formats/approval/approval-again.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../formats/approval/approval-item.ts';
 import type {Decision} from '../formats/approval/approval-review.ts';
 import {type ApprovalState, approvalState, isBudget, worseState} from '../formats/approval/approval-state.ts';
@@ -53,6 +54,7 @@ export function itemFacts(
       title: shortTitle(task.title),
       line: task.line,
       since: fieldOf(task, 'created') ?? null,
+      ...(fieldOf(task, AGAIN) !== undefined && {again: fieldOf(task, AGAIN) ?? ''}),
       state: 'pending',
     })),
   };

@@ -20,6 +20,8 @@ export interface ApprovalRow {
   edited: boolean;
   /** `host`: outside the sandbox, where it can do whatever the daemon can. */
   where: string | null;
+  /** Why an earlier decision did not count. */
+  again: string | null;
   created: string | null;
   expires: string | null;
   /** Sources of untrusted text in the session. */
@@ -62,6 +64,7 @@ export function approvalRow(request: Request, onPage: (id: string) => Decision |
     command: field('command'),
     edited: field('edited') === 'true',
     where: field('where'),
+    again: field('again'),
     created: field('created'),
     expires: field('expires'),
     taint: field('taint'),

@@ -13,6 +13,8 @@ export interface Need {
   after?: readonly string[];
   /** The session that works on the task: while it exists, the task does not wait for a person. */
   left?: string;
+  /** An approval was decided when that did not count: why, and what to do. */
+  again?: string;
   /** State of the task; `pending` for an approval, `error` for a session. `pending` keeps `start --once` from exiting 0. */
   /** The person whose task it is, if it is not yours: one listed under `people`. */
   who?: string;

@@ -159,7 +159,7 @@ function needItem(need: Need & {path: string}, {sinceOf, pageOf}: NeedsYouInput)
       need.id !== null && `(${codeSpan(need.id)})`,
       page !== undefined && `— details: ${fileLink(page)}`,
     ];
-    return [parts.filter(Boolean).join(' ')];
+    return [parts.filter(Boolean).join(' '), ...(need.again === undefined ? [] : [`→ ${codeSpan(need.again)}`])];
   };
   return {...placed(since, need.path, need.line), lines};
 }

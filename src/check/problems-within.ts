@@ -4,6 +4,7 @@ import {filesNotYet} from '../formats/common/no-effect.ts';
 import {isId} from '../formats/common/values.ts';
 import {runPolicyTests} from '../policy/judge.ts';
 import {laterTools} from '../policy/tool/later-tools.ts';
+import {pathUse} from '../policy/tool-paths.ts';
 import {isExternalTool, toolNamed, tools} from '../policy/tools.ts';
 import type {FileOf, ParsedFile} from './parse-file.ts';
 import {historyProblems} from './session-history.ts';
@@ -77,13 +78,26 @@ function policyProblems(file: FileOf<'policy'>['file']): Problem[] {
       'ALLOWLIST_TEST_FAILED',
       test.place,
       `expected "${test.expect}" for ${JSON.stringify(test.run)}, got "${got.verdict}": ${got.reasons.join('; ')}`,
-      `see: agentdir policy explain ${JSON.stringify(test.run)}`,
+      `see: agentdir policy explain ${test.tool === undefined ? JSON.stringify(test.run) : `--tool ${test.run}`}`,
     ),
   );
-  const unknown = Object.keys(file.policy.tools)
+  const {tools: map, toolRules = [], tests} = file.policy;
+  const named = [...Object.keys(map), ...toolRules.map(({match}) => match)];
+  const unknown = [...new Set(named)]
     .filter(name => !/[*?]/.test(name))
     .flatMap(name => missingTool(name, file.toolPlaces[name] ?? {line: 1, column: 1}));
-  return [...failed, ...unknown];
+  for (const {tool, place} of tests) if (tool !== undefined) unknown.push(...missingTool(tool, place));
+  const pathless = toolRules
+    .filter(({match, paths}) => paths && toolNamed(match) && pathUse(match) === undefined)
+    .map(({match, place}) =>
+      problem(
+        'BAD_RULE',
+        place,
+        `expected paths only for tools that take a path, got them for ${match}`,
+        'remove paths; rules for commands stand under commands:',
+      ),
+    );
+  return [...failed, ...unknown, ...pathless];
 }
 
 function pageName({path, file}: FileOf<'approval'>): Problem[] {

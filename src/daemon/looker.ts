@@ -42,7 +42,7 @@ export class Looker {
       import('../agents/approvals/protected-files.ts'),
       import('../agents/approvals/suspect-commits.ts'),
     ]);
-    await suspectEarlierChanges(daemon, session => committedSince(daemon.files, session));
+    await suspectEarlierChanges(daemon, (started, session) => committedSince(daemon.files, started, session));
   }
 
   /** Load what looks at a file; resolves to the function that does. */

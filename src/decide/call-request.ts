@@ -44,6 +44,7 @@ export function requestItem(request: CallRequest): NewTask {
     factors: ask.risk.factors,
     ...(command !== undefined && {command}),
     ...(ask.question && {howTo: QUESTION}),
+    ...(ask.grants && {grants: ask.grants}),
     fields: {
       ...whose(request),
       ...(ask.basis.where === 'host' && {where: 'host'}),
@@ -63,6 +64,7 @@ export function requestPage(request: CallRequest): string {
   const always = 'none' in ask.always ? noRule(ask.always.none) : rulesText(ask.always);
   const page = newApproval({
     id,
+    summary: summaryOf(request),
     meta: {
       agent: request.agent,
       ...whose(request),
@@ -86,8 +88,24 @@ export function requestPage(request: CallRequest): string {
     risk: ask.risk.level,
     factors: ask.risk.factors,
     ...(ask.question && {question: true}),
+    ...(ask.grants && {grants: ask.grants}),
   });
   return withShownMark(page);
+}
+
+/** Who asks for what. The words of the call itself are fenced below. */
+function summaryOf({agent, tool, ask}: CallRequest): string {
+  const {where} = ask.basis;
+  const places: Readonly<Record<string, string>> = {
+    sandbox: 'in the sandbox, without network',
+    'sandbox with network': 'in the sandbox, with network',
+    host: 'outside the sandbox, on the host',
+  };
+  if (ask.question) return `${agent} asks you this question.`;
+  if (ask.type === 'task_start') return `This task waits for your approval before ${agent} starts it.`;
+  const again = ask.type === 'retry' ? ' once more: an earlier run was interrupted' : '';
+  if (where !== undefined) return `${agent} asks to run this command ${places[where] ?? where}${again}.`;
+  return `${agent} asks to call ${tool} with this${again}.`;
 }
 
 /** Why a tick on this item is ambiguous: the person edited text that has no effect. */
@@ -121,7 +139,10 @@ function rulesText({rules, but}: Extract<Ask['always'], {rules: unknown}>): stri
 }
 
 function ruleText(rule: Extract<Ask['always'], {rules: unknown}>['rules'][number]): string {
-  return 'address' in rule ? `network: allow: ${rule.address}` : `commands: allow: ${JSON.stringify(rule)}`;
+  if ('address' in rule) return `network: allow: ${rule.address}`;
+  if (!('tool' in rule)) return `commands: allow: ${JSON.stringify(rule)}`;
+  const {tool, ...where} = rule;
+  return `tools: ${JSON.stringify({match: tool, ...where, verdict: 'allow'})}`;
 }
 
 function noRule(why: string): string {

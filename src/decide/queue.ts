@@ -1,3 +1,5 @@
+import {AGAIN} from '../formats/approval/approval-again.ts';
+import {type Grants, grantFields} from '../formats/approval/approval-grants.ts';
 import {type ApprovalItem, newApprovalItem} from '../formats/approval/approval-item.ts';
 import {isBudget, isRecorded, takenMark} from '../formats/approval/approval-state.ts';
 import {fieldOf, type Task, type TaskFile} from '../formats/task/task.ts';
@@ -17,7 +19,7 @@ export type CountedDecision =
       by: string;
       at: string;
       /** The person's edit; `original` only where the item shows it. */
-      edited: {digest: string; original?: string | undefined; command?: string | undefined} | undefined;
+      edited: {digest: string; grants: Grants; original?: string | undefined; command?: string | undefined} | undefined;
       answer: string | undefined;
       /** The result of `always: true`. */
       rule: string | undefined;
@@ -47,6 +49,8 @@ export interface QueueContext {
   isGone: (id: string) => boolean;
   /** When a request was approved, if the item does not say. */
   saidAt: (id: string) => string | undefined;
+  /** Why a decision on the page of a request did not count. */
+  againOf: (id: string) => string | undefined;
 }
 
 /**
@@ -67,7 +71,10 @@ export function completeQueue(
     ids.add(item.id);
     const change = isBudget(item) ? budgetChange(item, item.id, context) : callChange(item, item.id, context);
     if (!change) continue;
-    changes.push([item.task, change]);
+    // Once a decision counts, the note that an earlier one did not has done its work.
+    const counts = change.fields?.status !== undefined && change.fields.status !== 'pending';
+    const notedAgain = counts && fieldOf(item.task, AGAIN) !== undefined;
+    changes.push([item.task, notedAgain ? {...change, fields: {...change.fields, [AGAIN]: undefined}} : change]);
     words.push(`${item.id} ${change.fields?.status ?? change.fields?.outcome ?? 'noted'}`);
     approvals.push(item.id);
     const {status, approved_by, rejected_by} = change.fields ?? {};
@@ -141,6 +148,8 @@ function callChange(item: ApprovalItem, id: string, context: QueueContext): Task
   if (!waits && knownOutcome) return restoredChange(item, knownOutcome);
   if (!waits && !isGone(id)) return undefined;
   if (!waits) return {box: '-', fields: {status: 'withdrawn', outcome: `no call waits for it any more (${now})`}};
+  const again = decision === undefined ? context.againOf(id) : undefined;
+  if (again !== undefined && fieldOf(item.task, AGAIN) !== again) return {fields: {[AGAIN]: again}};
   const saidAt = item.at ?? context.saidAt(id);
   if (hasExpired({...item, at: saidAt}, now)) {
     const isLateApproval = decision === 'approved' || saidAt !== undefined;
@@ -194,6 +203,7 @@ function decidedChange(item: ApprovalItem, decided: CountedDecision): TaskChange
       ...(edited && {
         ...(edited.command !== undefined && {command: edited.command}),
         edited: 'true',
+        ...grantFields(edited.grants),
         edited_digest: edited.digest,
         ...(edited.original !== undefined && {original: edited.original}),
       }),

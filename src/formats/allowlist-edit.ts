@@ -23,8 +23,14 @@ export function addRules(text: string, rules: readonly NewRule[], comment: strin
   }
   let edited = text;
   for (const rule of rules) {
-    const list = 'address' in rule ? ['network', 'allow'] : ['commands', 'allow'];
+    const list = 'address' in rule ? ['network', 'allow'] : 'tool' in rule ? ['tools'] : ['commands', 'allow'];
     const item = itemOf(rule);
+    if ('tool' in rule && Object.keys(file.policy.tools).length > 0)
+      throw new UserError(
+        'tools: in allowlist.yaml is a map, which cannot name paths',
+        exit.badFile,
+        'write it as a list: - {match: write_file, verdict: ask}',
+      );
     if (itemsOf(edited, list).some(known => isDeepStrictEqual(known, item))) continue;
     edited = commentLastItem(editYaml(edited, {append: list, item}), list, comment);
   }
@@ -35,13 +41,14 @@ export function addRules(text: string, rules: readonly NewRule[], comment: strin
 /** The shortest form of a rule. */
 function itemOf(rule: NewRule): unknown {
   if ('address' in rule) return rule.address;
+  if ('tool' in rule) return {match: rule.tool, paths: [...rule.paths], agents: [...rule.agents], verdict: 'allow'};
   const {match, sandbox, network, agents} = rule;
   if (!sandbox && !network && !agents) return match;
   return {match, ...(sandbox && {sandbox}), ...(network && {network}), ...(agents && {agents: [...agents]})};
 }
 
-function itemsOf(text: string, [section, list]: readonly string[]): readonly unknown[] {
-  const value = readYaml(text).value as Record<string, Record<string, unknown> | null> | null;
-  const items = value?.[section ?? '']?.[list ?? ''];
-  return Array.isArray(items) ? items : [];
+function itemsOf(text: string, list: readonly string[]): readonly unknown[] {
+  let value: unknown = readYaml(text).value;
+  for (const key of list) value = (value as Record<string, unknown> | null | undefined)?.[key];
+  return Array.isArray(value) ? value : [];
 }

@@ -3,7 +3,7 @@ import {parsePattern} from './address-pattern.ts';
 import {EMPTY_HINT, flatSchema, type ReadPolicy, readFlat} from './allowlist-flat.ts';
 import {type Place, type Problem, problem} from './common/diagnostic.ts';
 import {lineStarts} from './common/lines.ts';
-import {emptyPolicy, type Policy, type PolicyTest, type Rule} from './rule.ts';
+import {emptyPolicy, type Policy, type PolicyTest, type Rule, type ToolRule} from './rule.ts';
 import {makeRule} from './rule-text.ts';
 import {type PlaceFinder, validate} from './yaml/validate.ts';
 import {readQuickly} from './yaml/yaml-quick.ts';
@@ -27,15 +27,30 @@ const ruleSchema = z.union([
 
 type WrittenRule = Exclude<z.infer<typeof ruleSchema>, string>;
 
-const rules = z.array(ruleSchema).nullable().optional();
+const toolRuleSchema = z.looseObject({
+  match: z.string().min(1).describe('The name of a tool, an alias, or a glob over names.'),
+  paths: z.array(z.string().min(1)).min(1).optional().describe('Globs over paths of the workspace: src/**.'),
+  agents: z.array(z.string()).min(1).optional().describe('Globs over agent ids; without it, all agents.'),
+  verdict,
+});
 
 const line = z.string().max(16_384);
+
+const testSchema = z.union([
+  z.looseObject({run: z.union([line, z.array(line)]), expect: verdict, agent: z.string().optional()}),
+  z.looseObject({tool: z.string(), path: z.string().optional(), expect: verdict, agent: z.string().optional()}),
+]);
+
+const rules = z.array(ruleSchema).nullable().optional();
 
 const listSchema = z
   .looseObject({
     version: z.literal(1),
     commands: z.looseObject({allow: rules, ask: rules, deny: rules}).nullable().optional(),
-    tools: z.record(z.string(), verdict).nullable().optional(),
+    tools: z
+      .union([z.record(z.string(), verdict), z.array(toolRuleSchema)])
+      .nullable()
+      .optional(),
     network: z
       .looseObject({allow: z.array(z.string()).optional()})
       .nullable()
@@ -54,10 +69,7 @@ const listSchema = z
       .nullable()
       .optional()
       .describe('What agents may do to tasks of persons: nothing of this if left out.'),
-    tests: z
-      .array(z.looseObject({run: z.union([line, z.array(line)]), expect: verdict, agent: z.string().optional()}))
-      .nullable()
-      .optional(),
+    tests: z.array(testSchema).nullable().optional(),
   })
   .meta({title: 'Agentdir policy', description: 'allowlist.yaml: what agents may run without being asked'});
 
@@ -87,7 +99,10 @@ export function parseAllowlist(text: string): AllowlistFile {
     keys.length === 0 || ['version', 'commands', 'tools', 'network', 'tests'].some(key => keys.includes(key));
   const file = listed ? readList(source, at) : readFlat(source, at);
   const failed = file.problems.some(p => p.severity === 'error');
-  const toolPlaces = Object.fromEntries(Object.keys(file.policy.tools).map(name => [name, at(['tools', name], 'key')]));
+  const toolPlaces = Object.fromEntries([
+    ...Object.keys(file.policy.tools).map(name => [name, at(['tools', name], 'key')] as const),
+    ...(file.policy.toolRules ?? []).map(({match, place}) => [match, place] as const),
+  ]);
   return {
     text,
     form: listed ? 'list' : 'flat',
@@ -116,6 +131,7 @@ function readList(source: YamlSource, at: PlaceFinder): ReadPolicy {
     );
   const size = Math.max(
     (value.tests ?? []).flatMap(({run}) => run).length,
+    Array.isArray(value.tools) ? value.tools.length : 0,
     ...Object.values(value.commands ?? {}).map(list => (Array.isArray(list) ? list.length : 0)),
   );
   if (size > MAX_SIZE) {
@@ -168,21 +184,46 @@ function readList(source: YamlSource, at: PlaceFinder): ReadPolicy {
         ),
       );
   }
-  const tests = (value.tests ?? []).flatMap(({run, expect, agent}, i): PolicyTest[] => {
-    const one = (text: string, place: Place): PolicyTest => ({run: text, expect, ...(agent && {agent}), place});
-    if (typeof run === 'string') return [one(run, at(['tests', i]))];
-    return run.map((text, n) => one(text, at(['tests', i, 'run', n])));
-  });
+  const tests = (value.tests ?? []).flatMap((test, i) => readTests(test, index => at(['tests', i, ...index])));
+  const {tools} = value;
   return {
     policy: {
       rules: found,
-      tools: value.tools ?? {},
+      tools: tools && !Array.isArray(tools) ? tools : {},
+      ...(Array.isArray(tools) && {toolRules: tools.map((rule, i) => readToolRule(rule, at(['tools', i]), problems))}),
       network: {allow: addresses},
       ...(value.tasks && {tasks: {change_human: value.tasks.change_human, change_waiting: value.tasks.change_waiting}}),
       tests,
     },
     problems,
   };
+}
+
+function readTests(written: z.infer<typeof testSchema>, at: (index: (string | number)[]) => Place): PolicyTest[] {
+  const {expect, agent, run} = written;
+  const common = {expect, ...(agent && {agent})};
+  if (Array.isArray(run)) return run.map((line, n) => ({run: String(line), ...common, place: at(['run', n])}));
+  const place = at([]);
+  if (run !== undefined) return [{run: String(run), ...common, place}];
+  const tool = String(written.tool);
+  const path = typeof written.path === 'string' ? written.path : undefined;
+  const words = path === undefined ? tool : `${tool} ${path}`;
+  return [{run: words, tool, ...(path !== undefined && {path}), ...common, place}];
+}
+
+function readToolRule(written: z.infer<typeof toolRuleSchema>, place: Place, problems: Problem[]): ToolRule {
+  const {match, paths, agents, verdict} = written;
+  const wrong = paths?.find(path => /^[/~]|\\|(?:^|\/)\.\.(?:\/|$)/.test(path));
+  if (wrong !== undefined)
+    problems.push(
+      problem(
+        'BAD_RULE',
+        place,
+        `expected a path below the workspace such as "src/**", got ${JSON.stringify(wrong)}`,
+        'write it relative to the workspace, without ".."',
+      ),
+    );
+  return {match, verdict, ...(paths && {paths}), ...(agents && {agents}), place};
 }
 
 export function stringifyAllowlist(file: AllowlistFile): string {

@@ -41,6 +41,7 @@ export const workspaceSchema = z
       .string()
       .refine(isBranchName, refuse('BAD_VALUE', 'expected the name of a branch', 'write for example agents/coder'))
       .optional(),
+    git: z.enum(['own']).optional().describe('own: the agent branches and commits in a repository of its own.'),
   })
   .refine(
     ({clone, branch}) => clone !== undefined || branch === undefined,

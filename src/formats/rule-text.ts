@@ -58,7 +58,7 @@ export function ruleText(argv: readonly string[]): string | undefined {
 }
 
 /** Put glob characters in brackets to make them literal; a backslash is special only in globs. */
-function literally(word: string): string {
+export function literally(word: string): string {
   return /[*?[]/.test(word) ? word.replace(/[*?[\\]/g, char => (char === '\\' ? '[\\\\]' : `[${char}]`)) : word;
 }
 

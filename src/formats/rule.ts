@@ -24,11 +24,30 @@ export interface Rule {
   place: Place;
 }
 
-/** A rule for `commands: allow:`, or an address for `network: allow:`. */
-export type NewRule = {match: string; sandbox?: 'host'; network?: true; agents?: readonly string[]} | {address: string};
+/** A rule of the list form of `tools:`. */
+export interface ToolRule {
+  /** A tool's name or alias, or a glob over names. */
+  match: string;
+  verdict: Verdict;
+  /** Globs over paths, relative to the workspace; all paths if missing. */
+  paths?: readonly string[];
+  /** Globs over agent ids; all agents if missing. */
+  agents?: readonly string[];
+  place: Place;
+}
+
+/** A rule for `commands: allow:`, an address for `network: allow:`, or a rule for `tools:` that allows some paths. */
+export type NewRule =
+  | {match: string; sandbox?: 'host'; network?: true; agents?: readonly string[]}
+  | {address: string}
+  | {tool: string; paths: readonly string[]; agents: readonly string[]};
 
 export interface PolicyTest {
+  /** The command line; for a call of a tool, its name and path. */
   run: string;
+  /** The test is about a call of this tool. */
+  tool?: string;
+  path?: string;
   expect: Verdict;
   agent?: string;
   place: Place;
@@ -45,7 +64,10 @@ export interface TaskRules {
 /** Content of allowlist.yaml, in either form. */
 export interface Policy {
   rules: readonly Rule[];
+  /** The map form of `tools:`. */
   tools: Readonly<Record<string, Verdict>>;
+  /** The list form of `tools:`. Of the rules that match a call, the strictest counts. */
+  toolRules?: readonly ToolRule[];
   network: {allow: readonly string[]};
   tasks?: TaskRules;
   tests: readonly PolicyTest[];

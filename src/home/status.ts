@@ -53,21 +53,22 @@ export function daemonOf(disk: Disk): Holder | undefined {
   return livingHolder(disk, DAEMON_LOCK);
 }
 
-/** Why the last daemon stopped by itself. Undefined if it did not, or if another has served since. */
-export function lastStop(disk: Disk): DaemonStatus['stopped'] {
+/** What the last daemon wrote, whether it runs or not. */
+export function lastStatus(disk: Disk): DaemonStatus | undefined {
   try {
-    return (JSON.parse(disk.read(STATUS_FILE).toString()) as DaemonStatus).stopped;
+    return JSON.parse(disk.read(STATUS_FILE).toString()) as DaemonStatus;
   } catch {
     return undefined;
   }
 }
 
+/** Why the last daemon stopped by itself. Undefined if it did not, or if another has served since. */
+export function lastStop(disk: Disk): DaemonStatus['stopped'] {
+  return lastStatus(disk)?.stopped;
+}
+
 /** The status of the running daemon. */
 export function readStatus(disk: Disk): DaemonStatus | undefined {
-  try {
-    const status = JSON.parse(disk.read(STATUS_FILE).toString()) as DaemonStatus;
-    return status.pid === daemonOf(disk)?.pid ? status : undefined;
-  } catch {
-    return undefined;
-  }
+  const status = lastStatus(disk);
+  return status && status.pid === daemonOf(disk)?.pid ? status : undefined;
 }

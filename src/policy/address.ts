@@ -25,8 +25,8 @@ export const privateWords = {
  * hosts: a pattern must spell out the host. Judges the URL as parsed. Callers must judge each redirect again and check
  * the addresses that a name resolves to. Must not throw.
  */
-export function judgeAddress(url: string, policy: Policy): AddressJudgement {
-  const tool = judgeTool('fetch', policy);
+export function judgeAddress(url: string, policy: Policy, agent?: string): AddressJudgement {
+  const tool = judgeTool('fetch', policy, {agent});
   if (tool.verdict === 'deny') return tool;
   const address = addressParts(url);
   if ('wrong' in address) return {verdict: 'ask', reason: address.wrong};

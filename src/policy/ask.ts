@@ -1,4 +1,5 @@
 import type {ApprovalType} from '../formats/approval/approval.ts';
+import type {GrantLine} from '../formats/approval/approval-grants.ts';
 import type {NewRule} from '../formats/rule.ts';
 import type {Risk} from './risk.ts';
 
@@ -23,6 +24,8 @@ export interface Ask {
   parts: readonly AskPart[];
   /** The argument that the person may edit, and the label of the part that shows it in full. */
   edits?: {argument: string; label: string};
+  /** Lines by which the person may grant more than the call asks for. */
+  grants?: readonly GrantLine[];
   /** Facts that the decision depends on besides the call: where it runs, content of scripts and of a replaced file. */
   basis: Readonly<Record<string, string>>;
   /** The narrowest rules that would allow the call from now on, with a warning; or why there are none. */

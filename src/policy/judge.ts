@@ -1,12 +1,13 @@
-import type {Policy, PolicyTest, Rule, Verdict} from '../formats/rule.ts';
+import type {Policy, PolicyTest, Rule, ToolRule, Verdict} from '../formats/rule.ts';
 import {denies} from './command/deny.ts';
 import {knownUse} from './command/known-use.ts';
 import {objection} from './command/objection.ts';
 import type {Segment} from './command/plain.ts';
 import {type RuleIndex, ruleIndexOf} from './command/rule-index.ts';
 import {readLine} from './command/shell.ts';
-import {isExact, literalWords, looseMatch, matches} from './command/words.ts';
+import {isExact, isFor, literalWords, looseMatch, matches} from './command/words.ts';
 import {unwrap} from './command/wrappers.ts';
+import {coversPath} from './tool-paths.ts';
 import {type ToolDefinition, toolNamed, tools} from './tools.ts';
 
 export interface SegmentJudgement extends Segment {
@@ -65,10 +66,10 @@ export function judge(line: string, policy: Policy, {agent}: JudgeOptions = {}):
     verdict = worst(verdict, rule.verdict);
     reasons.push(`the whole line matches ${describe(rule)}`);
   }
-  const ruled = toolRule('execute_command', policy);
-  if (ruled !== undefined && ruled !== 'allow') {
-    verdict = worst(verdict, ruled);
-    reasons.push(`the policy has execute_command: ${ruled}`);
+  const ruled = toolRule('execute_command', policy, {agent});
+  if (ruled && ruled.verdict !== 'allow') {
+    verdict = worst(verdict, ruled.verdict);
+    reasons.push(`the policy has ${ruled.words}`);
   }
   if (reading.doubts.length > 0) verdict = worst(verdict, 'ask');
   reasons.push(...reading.doubts.map(doubt => `the line ${doubt}`));
@@ -163,22 +164,30 @@ export interface ToolJudgement {
   ruled?: true;
 }
 
+/** The call of a tool, as far as rules can tell calls apart. */
+export interface JudgedTool {
+  agent?: string | undefined;
+  /** Its `path` argument, relative to the workspace. */
+  path?: string | undefined;
+}
+
 /** Judge a tool by its name or alias. Never allows `execute_command`, which `judge` handles. */
-export function judgeTool(name: string, policy: Policy): ToolJudgement {
+export function judgeTool(name: string, policy: Policy, call: JudgedTool = {}): ToolJudgement {
   const tool = toolNamed(name);
-  const ruled = toolRule(name, policy);
+  const ruled = toolRule(name, policy, call);
   if (tool === 'execute_command') {
-    return {verdict: worst('ask', ruled ?? 'ask'), reason: 'a command is judged by its words'};
+    return {verdict: worst('ask', ruled?.verdict ?? 'ask'), reason: 'a command is judged by its words'};
   }
-  if (ruled === 'allow' && tool !== undefined && (tools[tool] as ToolDefinition).alwaysAsks)
+  if (ruled?.verdict === 'allow' && tool !== undefined && (tools[tool] as ToolDefinition).alwaysAsks)
     return {
       verdict: 'ask',
-      reason: `the policy has ${tool}: allow, but what goes to people outside is asked each time`,
+      reason: `the policy has ${ruled.words}, but what goes to people outside is asked each time`,
     };
-  if (ruled !== undefined) return {verdict: ruled, reason: `the policy has ${tool ?? name}: ${ruled}`, ruled: true};
+  if (ruled) return {verdict: ruled.verdict, reason: `the policy has ${ruled.words}`, ruled: true};
   if (tool === undefined) return {verdict: 'ask', reason: `${name} is not a built-in tool, and no rule names it`};
   const {effect, default: verdict} = tools[tool];
-  return {verdict, reason: `no rule; ${effectWords[effect]}, which by default is ${verdict}`};
+  const none = namesTool(policy, tool) ? 'no rule for this path and agent' : 'no rule';
+  return {verdict, reason: `${none}; ${effectWords[effect]}, which by default is ${verdict}`};
 }
 
 const effectWords = {
@@ -188,18 +197,48 @@ const effectWords = {
   deliver: 'it stays within the home',
 } as const;
 
-/** Worst rule for the tool's name and aliases; without any, the worst whose glob matches. */
-function toolRule(name: string, policy: Policy): Verdict | undefined {
+/**
+ * The strictest rule for a call. In the map form, a key with globs counts only for tools that no other key names; in the list
+ * form every rule that matches counts.
+ */
+function toolRule(name: string, policy: Policy, call: JudgedTool): {verdict: Verdict; words: string} | undefined {
   const tool = toolNamed(name) ?? name;
   const rules = Object.entries(policy.tools);
   const named = rules.filter(([key]) => (toolNamed(key) ?? key) === tool);
   const ruled = named.length > 0 ? named : rules.filter(([key]) => looseMatch(key, tool));
-  return ruled.map(([, verdict]) => verdict).reduce<Verdict | undefined>((a, b) => worst(a ?? 'allow', b), undefined);
+  const found = ruled.map(([, verdict]) => ({verdict, words: `${tool}: ${verdict}`}));
+  for (const rule of policy.toolRules ?? []) {
+    const {match, verdict, paths, agents} = rule;
+    const allows = verdict === 'allow';
+    if (!matchesTool(rule, tool) || !isFor({verdict, agents}, call.agent)) continue;
+    if (paths && !coversPath(paths, {tool, path: call.path, allows})) continue;
+    const where = [...(paths ? [`for ${paths.join(', ')}`] : []), ...(agents ? [`of ${agents.join(', ')}`] : [])];
+    found.push({verdict, words: [`${match}: ${verdict}`, ...where].join(' ')});
+  }
+  return found.reduce<(typeof found)[number] | undefined>(
+    (a, b) => (a && severity[a.verdict] >= severity[b.verdict] ? a : b),
+    undefined,
+  );
+}
+
+function matchesTool({match}: ToolRule, tool: string): boolean {
+  return (toolNamed(match) ?? match) === tool || looseMatch(match, tool);
+}
+
+function namesTool({toolRules = []}: Policy, tool: string): boolean {
+  return toolRules.some(rule => matchesTool(rule, tool));
+}
+
+/** Judge what a test of the policy is about. */
+function judgeTest({run, tool, path, agent}: PolicyTest, policy: Policy): {verdict: Verdict; reasons: string[]} {
+  if (tool === undefined) return judge(run, policy, agent === undefined ? {} : {agent});
+  const {verdict, reason} = judgeTool(tool, policy, {agent, path});
+  return {verdict, reasons: [reason]};
 }
 
 /** Failing tests of the policy, with the actual judgement. */
-export function runPolicyTests(policy: Policy): {test: PolicyTest; got: Judgement}[] {
+export function runPolicyTests(policy: Policy): {test: PolicyTest; got: {verdict: Verdict; reasons: string[]}}[] {
   return policy.tests
-    .map(test => ({test, got: judge(test.run, policy, test.agent === undefined ? {} : {agent: test.agent})}))
+    .map(test => ({test, got: judgeTest(test, policy)}))
     .filter(({test, got}) => got.verdict !== test.expect);
 }

@@ -1,6 +1,8 @@
 import type {NewRule, Policy, Rule} from '../formats/rule.ts';
-import {makeRule, ruleText} from '../formats/rule-text.ts';
-import {type Judgement, judge, runPolicyTests} from './judge.ts';
+import {literally, makeRule, ruleText} from '../formats/rule-text.ts';
+import {type Judgement, judge, judgeTool, runPolicyTests} from './judge.ts';
+import {pathUse} from './tool-paths.ts';
+import {type ToolName, tools} from './tools.ts';
 
 /** Conditions and permissions that a rule for a call needs. */
 export interface GrantedRule {
@@ -40,16 +42,48 @@ export function narrowestRule(
   if (then.verdict !== 'allow')
     return {none: `a rule for these very words would not allow it: ${then.reasons.join('; ')}`};
   const names = asking.map(({argv}) => argv[0] ?? '');
-  const touched = wider.tests.filter(({run}) => names.some(name => run.includes(name)));
+  const touched = wider.tests.filter(({run, tool}) => tool === undefined && names.some(name => run.includes(name)));
   const [failed] = runPolicyTests({...wider, tests: touched});
   if (failed) return {none: `a test of the policy expects ${failed.test.expect} for \`${failed.test.run}\``};
   return {rules: added};
 }
 
+/** The narrowest rule that would allow a call of a tool from now on: for this path and this agent. */
+export function narrowestToolRule(
+  tool: ToolName,
+  path: string | undefined,
+  policy: Policy,
+  agent: string,
+): {rules: NewRule[]} | {none: string} {
+  if (pathUse(tool) === undefined || path === undefined || tools[tool].effect === 'read')
+    return {none: `no rule is narrower than "${tool}: allow" under tools:`};
+  if (Object.keys(policy.tools).length > 0)
+    return {none: 'tools: in allowlist.yaml is a map, which cannot name paths; write it as a list'};
+  const rule = {tool, paths: [literalPath(path)], agents: [agent]};
+  const wider = withRules(policy, [rule]);
+  const then = judgeTool(tool, wider, {agent, path});
+  if (then.verdict !== 'allow') return {none: `a rule for this very path would not allow it: ${then.reason}`};
+  const [failed] = runPolicyTests({...wider, tests: wider.tests.filter(test => test.tool !== undefined)});
+  if (failed) return {none: `a test of the policy expects ${failed.test.expect} for \`${failed.test.run}\``};
+  return {rules: [rule]};
+}
+
+/** A glob that matches exactly this path. */
+function literalPath(path: string): string {
+  const parts = path.split('/').filter(part => part !== '' && part !== '.');
+  return parts.map(literally).join('/');
+}
+
 export function withRules(policy: Policy, added: readonly NewRule[]): Policy {
   const rules: Rule[] = [...policy.rules];
   const allow = [...policy.network.allow];
+  const toolRules = [...(policy.toolRules ?? [])];
   for (const rule of added) {
+    if ('tool' in rule) {
+      const {tool: match, paths, agents} = rule;
+      toolRules.push({match, paths, agents, verdict: 'allow', place: {line: 1, column: 1}});
+      continue;
+    }
     if ('address' in rule) {
       allow.push(rule.address);
       continue;
@@ -58,5 +92,5 @@ export function withRules(policy: Policy, added: readonly NewRule[]): Policy {
     const made = makeRule(match, 'allow', {line: 1, column: 1}, []);
     if (made) rules.push({...made, ...granted});
   }
-  return {...policy, rules, network: {allow}};
+  return {...policy, rules, toolRules, network: {allow}};
 }

@@ -64,7 +64,8 @@ export function whatIf(calls: Iterable<PastCall>, before: Policy, after: Policy)
       count(commands, call, text, `${call.agent}\0${text}`, policy => ofCommand(judge(text, policy, call)));
     } else {
       const address = tool === 'fetch' ? text : undefined;
-      const of = (policy: Policy): Verdicts => ofTool(tool, address, policy);
+      const path = argumentOf(call, 'path');
+      const of = (policy: Policy): Verdicts => ofTool(tool, {address, path, agent: call.agent}, policy);
       // One entry per change of a tool, whoever called it.
       const [was, is] = [of(before).verdict, of(after).verdict];
       count(tools, call, tool, `${tool}\0${was}\0${is}`, of);
@@ -112,8 +113,13 @@ function ofCommand({verdict, segments, reasons}: Judgement): Verdicts {
   return {verdict, grants: verdict === 'allow' ? [...grants].filter(Boolean).sort().join(', ') : '', rule, reasons};
 }
 
-function ofTool(tool: string, address: string | undefined, policy: Policy): Verdicts {
-  const {verdict, reason} = address === undefined ? judgeTool(tool, policy) : judgeAddress(address, policy);
+function ofTool(
+  tool: string,
+  {address, path, agent}: {address: string | undefined; path: string | undefined; agent: string},
+  policy: Policy,
+): Verdicts {
+  const {verdict, reason} =
+    address === undefined ? judgeTool(tool, policy, {agent, path}) : judgeAddress(address, policy, agent);
   return {verdict, grants: '', rule: undefined, reasons: [reason]};
 }
 

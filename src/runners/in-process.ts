@@ -34,7 +34,7 @@ export function inProcessRunner(machine: Machine, models: Pick<Models, 'ask'> = 
 export function contextFor(
   {sandbox, redact, env}: Omit<Machine, 'tools'>,
   {place, sandbox: mode, outside}: Pick<RunnableCall, 'place' | 'sandbox' | 'outside'>,
-  {sent, ...services}: DaemonServices,
+  {sent, ended, ...services}: DaemonServices,
   signal: AbortSignal,
 ): ToolContext {
   return {
@@ -43,6 +43,7 @@ export function contextFor(
     commands: {mode, sandbox},
     onStarted: () => crashPoint('spawn-command'),
     workspaceState: () => wholeState(place, signal),
+    onEnded: ended,
     outside: {...outside, env, sent},
     redact,
     signal,

@@ -34,6 +34,8 @@ export interface RunnableCall extends WantedCall {
 export interface DaemonServices extends HomeServices {
   /** Durably record an outgoing message. Throws if it cannot be written. */
   sent: (file: string, record: Readonly<Record<string, unknown>>) => Promise<void>;
+  /** Every process of the call has ended, although its result is not known yet. */
+  ended: () => void;
 }
 
 /**

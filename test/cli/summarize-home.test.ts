@@ -64,7 +64,7 @@ it('is what status says of many sessions without a daemon, and that it did not c
   const [json, plain] = await Promise.all([agentdir(home, ['status', '--json']), agentdir(home, ['status'])]);
   expect(json.code).toBe(5);
   expect(JSON.parse(json.stdout)).toMatchObject({
-    ...{running: false, agents: 6, sessions: {sleeping: 1, error: 1, new: 502}, needs: 5, approvals: 1},
+    ...{running: false, agents: 7, sessions: {sleeping: 1, error: 1, new: 502}, needs: 5, approvals: 1},
     ...{errors: null, warnings: null},
   });
   expect(plain.stdout).toContain('too many sessions to check without a daemon: agentdir check\n');

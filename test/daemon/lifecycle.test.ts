@@ -37,7 +37,7 @@ describe('a daemon in the background', () => {
     expect(JSON.parse(status.stdout)).toMatchObject({
       running: true,
       pid,
-      agents: 6,
+      agents: 7,
       errors: 0,
       watching: true,
       troubles: [],
@@ -52,7 +52,7 @@ describe('a daemon in the background', () => {
     expect((await agentdir(home, ['stop'])).code).toBe(5);
     const down = await agentdir(home, ['status', '--json']);
     expect(down.code).toBe(5);
-    expect(JSON.parse(down.stdout)).toMatchObject({running: false, pid: null, agents: 6});
+    expect(JSON.parse(down.stdout)).toMatchObject({running: false, pid: null, agents: 7});
     expect(await git(home, 'status', '--porcelain')).toBe('');
   });
 

@@ -233,6 +233,7 @@ describe('the queue', () => {
         outcomeOf: () => undefined,
         isGone: () => true,
         saidAt: () => undefined,
+        againOf: () => undefined,
       },
     );
   };

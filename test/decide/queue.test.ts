@@ -25,6 +25,7 @@ function superseded(box: string): string | undefined {
       outcomeOf: () => ({status: 'superseded', outcome: 'nothing was run; asked again as two'}),
       isGone: () => true,
       saidAt: () => undefined,
+      againOf: () => undefined,
     },
   )?.text;
 }

@@ -63,6 +63,7 @@ export function toolHome(changes: Partial<ToolContext> = {}): ToolHome {
     commands: {mode: 'auto', sandbox: makeSandbox(home)},
     onStarted: () => {},
     workspaceState: () => wholeState(context, context.signal),
+    onEnded: () => {},
     timeoutMs: undefined,
     tainted: [],
     retries: false,

@@ -35,7 +35,7 @@ function callOf({context}: ToolHome, name: string, args: object, changes: Partia
 }
 
 function servicesOf({remember, createTask, updateTask, send, query, agents, sessions}: ToolContext): DaemonServices {
-  return {remember, createTask, updateTask, send, query, agents, sessions, sent: async () => {}};
+  return {remember, createTask, updateTask, send, query, agents, sessions, sent: async () => {}, ended: () => {}};
 }
 
 /** What the daemon relies on, wherever effects run. */

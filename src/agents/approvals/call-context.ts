@@ -53,6 +53,7 @@ export async function callSettingOf(
       search: settings.search,
       outputs: outputLimits(files, approvals, agent, settings),
       limits: commandLimits(settings.limits?.commands),
+      ownGit: template.workspace?.git === 'own',
       timeoutMs: seconds === undefined ? undefined : seconds * 1000,
       tainted: taintOf(of),
       retries: isRepeatable(call)

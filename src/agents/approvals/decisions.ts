@@ -3,6 +3,7 @@ import {askedPart, type CallRequest, strayInItem} from '../../decide/call-reques
 import {type CountedDecision, hasExpired} from '../../decide/queue.ts';
 import type {ApprovalFile} from '../../formats/approval/approval.ts';
 import {editedText} from '../../formats/approval/approval-edited.ts';
+import {GRANT_LINES, type Grants} from '../../formats/approval/approval-grants.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../../formats/approval/approval-item.ts';
 import {pendingPath} from '../../formats/approval/approval-path.ts';
 import {strayEdit} from '../../formats/approval/approval-shown.ts';
@@ -171,22 +172,47 @@ async function approved(
   if (strayInQueue !== undefined) return {problem: strayInQueue};
   const edit = editOf(approving);
   if ('problem' in edit) return edit;
+  const grants = grantsOf(approving);
+  if ('problem' in grants) return grants;
+  const isGranted = grants.network || grants.sandbox;
   const unsigned = await signatureProblem(daemon, {
     item,
     digest: request.digest,
     edited: ask.question ? answer : edit.shown,
+    grants,
   });
   if (unsigned !== undefined) return {problem: unsigned};
-  const rule = item.always || page?.review?.always ? await ruleFor(daemon, request, edit.text) : undefined;
+  const changed =
+    edit.text !== undefined ? 'the text was changed' : isGranted && 'it was granted more than it asked for';
+  const rule = item.always || page?.review?.always ? await ruleFor(daemon, request, changed || undefined) : undefined;
   if (rule && 'later' in rule) return {later: true};
   const original = ask.edits?.argument === 'command' ? askedPart(ask, ask.edits.label) : undefined;
   let edited: Extract<CountedDecision, {decision: 'approved'}>['edited'];
-  if (edit.text !== undefined && ask.edits) {
-    const digest = await currentEditedDigest(daemon, request, ask.edits.argument, edit.text);
+  const text = edit.text ?? (isGranted ? original : undefined);
+  if (text !== undefined && ask.edits) {
+    const digest = await currentEditedDigest(daemon, request, ask.edits.argument, text, grants);
     if (digest === undefined) return {later: true};
-    edited = {digest, ...(original !== undefined && {original, command: edit.text})};
+    edited = {digest, grants, ...(original !== undefined && {original, command: text})};
   }
   return {accepted: {decision: 'approved', by, at, edited, answer, rule: rule?.words}};
+}
+
+/** What the person grants beside what the call asks for, in either place. */
+function grantsOf({item, page, request: {ask}}: Approving): Grants | {problem: string} {
+  const own = page?.review?.grants;
+  const wrong = item.grants?.wrong ?? own?.wrong;
+  if (wrong !== undefined)
+    return {problem: `"${wrong}" grants nothing; write ${GRANT_LINES.join(' or ')}, or remove the line`};
+  const wanted = {...own, ...item.grants};
+  const offered = GRANT_LINES.filter(line => (line === 'network: true' ? wanted.network : wanted.sandbox));
+  const extra = offered.filter(line => !ask.grants?.includes(line));
+  if (extra.length > 0 && ask.edits?.argument !== 'command')
+    return {problem: `"${extra[0]}" is for commands only; remove the line`};
+  // What it has anyway changes nothing.
+  return {
+    ...(wanted.network && !extra.includes('network: true') && {network: true}),
+    ...(wanted.sandbox && !extra.includes('sandbox: host') && {sandbox: 'host'}),
+  };
 }
 
 /** The person's edit of the call; empty if the person changed nothing. */

@@ -4,6 +4,7 @@ import {isFailure} from '../../effects/tool/failure.ts';
 import type {Ask, ReadyCall, ToolResult} from '../../effects/tool/tool.ts';
 import {WHOLE} from '../../effects/tools/script-basis.ts';
 import {callDigest} from '../../formats/approval/approval-digest.ts';
+import type {Grants} from '../../formats/approval/approval-grants.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
 import {versionText} from '../../loop/accept-version.ts';
@@ -59,9 +60,14 @@ export function bindCall(
   return {basis, digest};
 }
 
-/** The call with one argument replaced by a person's text. */
-export function withEdit(call: Call, argument: string, text: string): Call {
-  const changed = {...(JSON.parse(call.function.arguments) as object), [argument]: text};
+/** The call with one argument replaced by a person's text, and with the permissions that the person adds. */
+export function withEdit(call: Call, argument: string, text: string, {network, sandbox}: Grants): Call {
+  const changed = {
+    ...(JSON.parse(call.function.arguments) as object),
+    [argument]: text,
+    ...(network && {network}),
+    ...(sandbox && {sandbox}),
+  };
   return {...call, function: {...call.function, arguments: JSON.stringify(changed)}};
 }
 
@@ -84,6 +90,7 @@ export async function currentEditedDigest(
   {path, session, agent, call: id}: CallRequest,
   argument: string,
   text: string,
+  grants: Grants,
 ): Promise<string | undefined> {
   const of = await sessionAt(daemon.files, path);
   const call = of?.messages.flatMap(({tool_calls = []}) => tool_calls).findLast(each => each.id === id);
@@ -91,7 +98,7 @@ export async function currentEditedDigest(
   if (!of || !call || !template) return undefined;
   const caller = {path, session, agent, template, of};
   const setting = await callSettingOf(daemon, caller, call, new AbortController().signal);
-  return editedDigest(daemon, caller, withEdit(call, argument, text), setting);
+  return editedDigest(daemon, caller, withEdit(call, argument, text, grants), setting);
 }
 
 async function sessionAt(files: HomeFiles, path: string): Promise<Session | undefined> {

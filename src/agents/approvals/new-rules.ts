@@ -15,13 +15,13 @@ import type {With} from '../state/parts.ts';
 
 const POLICY_FILE = 'allowlist.yaml';
 
-/** Describes the rules added because a person chose `always`, or why none were added. `later`: the policy is being written. */
+/** Describes the rules added because a person chose `always`, or why none were added. `changed`: why the rules of the request do not fit. `later`: the policy is being written. */
 export async function ruleFor(
   {files, approvals}: With<'files' | 'approvals'>,
   {id, ask}: CallRequest,
-  edited: string | undefined,
+  changed: string | undefined,
 ): Promise<{words: string} | {later: true}> {
-  if (edited !== undefined) return {words: 'none was added: the text was changed'};
+  if (changed !== undefined) return {words: `none was added: ${changed}`};
   const failed = approvals.rulesRefused.get(id) ?? ('none' in ask.always ? ask.always.none : undefined);
   const blob = files.known.get(POLICY_FILE)?.good;
   const text = blob === undefined ? undefined : await versionText(files, blob, POLICY_FILE);
@@ -89,5 +89,6 @@ function commentFor(id: string): string {
 }
 
 function wordsOf(rule: NewRule): string {
-  return 'address' in rule ? rule.address : rule.match;
+  if ('address' in rule) return rule.address;
+  return 'tool' in rule ? `${rule.tool} ${rule.paths.join(', ')}` : rule.match;
 }

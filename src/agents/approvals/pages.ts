@@ -1,5 +1,6 @@
 import {requestPage} from '../../decide/call-request.ts';
 import {parseApproval} from '../../formats/approval/approval.ts';
+import {AGAIN} from '../../formats/approval/approval-again.ts';
 import {setMeta, setReview} from '../../formats/approval/approval-edit.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../../formats/approval/approval-item.ts';
 import {approvedId, pendingId} from '../../formats/approval/approval-path.ts';
@@ -7,6 +8,7 @@ import type {Decision} from '../../formats/approval/approval-review.ts';
 import type {ApprovalState} from '../../formats/approval/approval-state.ts';
 import {UserError} from '../../formats/common/errors.ts';
 import {kindOf} from '../../formats/common/key.ts';
+import {fieldOf} from '../../formats/task/task.ts';
 import {removeIfUnchanged} from '../../home/move.ts';
 import {readHomeFile} from '../../home/read.ts';
 import {acceptVersion, reportProblems, setFacts} from '../../loop/accept-version.ts';
@@ -73,7 +75,9 @@ async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen:
     return idIfApproved === undefined ? {after: WAIT_MS} : undefined;
   if (idIfApproved !== undefined && state !== 'rejected') return undefined;
   if (state === undefined || state === 'pending') {
-    const decided = seen.parsed?.kind === 'approval' && seen.parsed.file.review?.decision !== undefined;
+    const page = seen.parsed?.kind === 'approval' ? seen.parsed.file : undefined;
+    const decided = page?.review?.decision !== undefined;
+    if (page?.meta.again !== undefined && state === 'pending') await noteAgain(daemon, id, page.meta.again);
     // Also look if an unclear decision was removed.
     if ((decided || daemon.reports.troubles.has(`approval ${id}`)) && state === 'pending')
       lookAgain(files, APPROVALS_FILE);
@@ -109,6 +113,14 @@ async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen:
   if (files.disk.exists(seen.path)) return {after: 1};
   forget(daemon, seen.path);
   return undefined;
+}
+
+/** Tell the queue why a decision on the page did not count, unless it says so already. */
+async function noteAgain({files, approvals}: With<'files' | 'approvals'>, id: string, why: string): Promise<void> {
+  const item = await queueItem(files, APPROVALS_FILE, id);
+  if (!item || fieldOf(item.task, AGAIN) !== undefined) return;
+  approvals.again.set(id, why);
+  lookAgain(files, APPROVALS_FILE);
 }
 
 /** Whether the page reverses a recorded approval. Triggers looks at the queue and at the waiting sessions. */
@@ -154,7 +166,7 @@ function decidedText(text: string, state: ApprovalState, decision: Decision, ite
   };
   const written = (more: {answer?: string}) => {
     try {
-      return setMeta(setReview(text, {...review, ...more}), 'status', state);
+      return setMeta(setMeta(setReview(text, {...review, ...more}), 'status', state), AGAIN, undefined);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       return undefined;

@@ -1,5 +1,11 @@
+import {nextAction} from '../../decide/turn.ts';
+import {markOf} from '../../effects/sandbox/environment.ts';
+import {askedAgain} from '../../formats/approval/approval-again.ts';
 import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import {kindOf} from '../../formats/common/key.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
+import {parseSession} from '../../formats/session/session.ts';
+import type {Call} from '../../formats/session/session-schema.ts';
 import {removeIfUnchanged} from '../../home/move.ts';
 import {listFolder, readHomeFile} from '../../home/read.ts';
 import {acceptVersion, lastBlob, setFacts, versionText} from '../../loop/accept-version.ts';
@@ -11,7 +17,9 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {LookOutcome} from '../../loop/queue.ts';
 import {createText, replaceText} from '../../loop/write.ts';
+import {callWords} from '../../policy/call-words.ts';
 import type {With} from '../state/parts.ts';
+import {effectsOf} from '../world/effects.ts';
 
 export const PROTECTED_FILES: readonly string[] = ['agentdir.yaml', 'allowlist.yaml', APPROVALS_FILE];
 const FOLDERS = ['templates', 'approvals/pending', 'tasks/archive'];
@@ -41,8 +49,8 @@ function mayNotChange({index}: HomeFiles, path: string): boolean {
   return kindOf(path) === 'tasks' && (index.facts(path)?.tasks ?? []).some(({gated}) => gated);
 }
 
-/** After an unsandboxed command: suspect every protected file that changed. Call before the command counts as ended. */
-export function suspectChanges({files, approvals}: With<'files' | 'approvals'>, why: string): void {
+/** Suspect every protected file that changed while an unsandboxed command ran. */
+function suspectChanges({files, approvals}: With<'files' | 'approvals'>, why: string): void {
   const {disk, known} = files;
   const paths = [...PROTECTED_FILES, ...FOLDERS.flatMap(folder => listFolder(disk, folder)), ...known.keys()].filter(
     path => mayNotChange(files, path),
@@ -56,30 +64,50 @@ export function suspectChanges({files, approvals}: With<'files' | 'approvals'>, 
   }
 }
 
+/** An unsandboxed command has ended, with every process of it. May be called again. */
+export function endUnconfined(daemon: With<'files' | 'reports' | 'approvals'>, call: string): void {
+  const words = daemon.approvals.endUnconfined(call);
+  if (words === undefined) return;
+  // What changed by now may be the command's doing; what changes later is not.
+  suspectChanges(daemon, words);
+  daemon.reports.changed();
+}
+
 /**
- * At the start: if an unsandboxed command ran when the last daemon was killed, take back the changes to protected files
- * since then. Must run before any of them is acted on.
+ * At the start: if an unsandboxed command ran when the last daemon was killed, end what is left of it, then take back the
+ * changes to protected files since it began. Changes that follow count. Must run before any of them is acted on.
  */
 export async function suspectEarlierChanges(
-  daemon: With<'files' | 'reports' | 'approvals'>,
-  committed: (session: string) => Promise<ReadonlyMap<string, string | undefined>>,
+  daemon: With<'files' | 'reports' | 'approvals' | 'effects'>,
+  committed: (start: string, session: string) => Promise<ReadonlyMap<string, string | undefined>>,
 ): Promise<void> {
-  const {files, approvals} = daemon;
+  const {files, approvals, effects} = daemon;
   const {disk, index} = files;
   const changed = new Map(approvals.changedBefore);
   approvals.changedBefore.clear();
-  const sessions = [...index.sessions()].filter(({host}) => host);
-  for (const {id} of sessions)
+  const commands: string[] = [];
+  for (const {id, agent} of [...index.sessions()].filter(({host}) => host))
     for (const {path: session} of index.definitionsOf(`session/${id}`))
-      for (const [path, former] of await committed(session)) changed.set(path, former);
-  for (const [path, former] of sessions.length > 0 ? changed : []) {
+      for (const call of await openHostCalls(files, session)) {
+        commands.push(`${callWords(call.function)} of ${agent}, which was interrupted,`);
+        if (call.run !== undefined) await effectsOf(effects.world).endLeftovers(markOf(call.run, id, call.id));
+        for (const [path, former] of await committed(call.started ?? '', session)) changed.set(path, former);
+      }
+  for (const [path, former] of commands.length > 0 ? changed : []) {
     const kind = kindOf(path);
     const read = kind && readHomeFile(disk, path);
     if (!kind || (read && !('text' in read))) continue;
     const seen = read && snapshotOfText(path, kind, read.text, read);
-    const why = `a command of ${sessions.map(({id}) => id).join(', ')}, which was interrupted,`;
-    await takeBack(daemon, path, seen, why, {blob: former});
+    await takeBack(daemon, path, seen, commands.join(' and '), {blob: former});
   }
+}
+
+/** Calls of a session that an earlier daemon started outside the sandbox, and that have no result. */
+async function openHostCalls(files: HomeFiles, session: string): Promise<Call[]> {
+  const blob = files.known.get(session)?.blob;
+  const text = blob === undefined ? undefined : await versionText(files, blob, session);
+  const next = text === undefined ? undefined : nextAction(parseSession(text).messages);
+  return next?.do !== 'call' ? [] : next.open.calls.filter(call => call.where === 'host' && call.started !== undefined);
 }
 
 /** Replace a hard-linked file by a copy: another link may be in a folder where an agent can write. */
@@ -111,7 +139,9 @@ async function takeBack(
   former: {blob: string | undefined} = {blob: lastBlob(daemon.files, path)},
 ): Promise<LookOutcome> {
   const {files, approvals} = daemon;
-  const text = former.blob === undefined ? undefined : await versionText(files, former.blob, path);
+  const before = former.blob === undefined ? undefined : await versionText(files, former.blob, path);
+  const again = `decided while ${visibleLine(why)} ran outside the sandbox, so it did not count; decide again`;
+  const text = before === undefined || seen?.text === undefined ? before : askedAgain(path, before, seen.text, again);
   approvals.suspects.delete(path);
   files.looks.pending.delete(path);
   const conflict = `it was changed while ${why} ran outside the sandbox, so it does not count; if it was you, do it again`;

@@ -64,12 +64,15 @@ async function settleQueue(
   );
   const saidAt = (id: string) => approvals.yesSavedAt.get(id);
   const isGone = (id: string) => goneFor(daemon, file.items, id);
-  const context = {now, by, asked: budgetRequests(daemon), waiting, requests, taken, outcomeOf, isGone, saidAt};
+  const againOf = (id: string) => approvals.again.get(id);
+  const asked = budgetRequests(daemon);
+  const context = {now, by, asked, waiting, requests, taken, outcomeOf, isGone, saidAt, againOf};
   const completed = completeQueue(file, context);
   if (!completed) return archiveDecided(daemon, file);
   const {decided = []} = completed;
   const written = () => {
     for (const each of decided) reports.report({event: 'decided', ...each});
+    for (const id of completed.approvals ?? []) approvals.again.delete(id);
   };
   return {...completed, written};
 }

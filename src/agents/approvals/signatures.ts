@@ -1,11 +1,12 @@
 import {signedText} from '../../formats/approval/approval-digest.ts';
+import type {Grants} from '../../formats/approval/approval-grants.ts';
 import type {ApprovalItem} from '../../formats/approval/approval-item.ts';
 import type {With} from '../state/parts.ts';
 
 /** Why an approval lacks a valid signature. Undefined if it has one, or if the settings name no signers. */
 export async function signatureProblem(
   {files, current}: With<'files' | 'current'>,
-  {item, digest, edited}: {item: ApprovalItem; digest: string; edited: string | undefined},
+  {item, digest, edited, grants}: {item: ApprovalItem; digest: string; edited: string | undefined; grants: Grants},
 ): Promise<string | undefined> {
   const {home} = files;
   const {approvals} = await current.settings();
@@ -13,7 +14,7 @@ export async function signatureProblem(
   if (signers === undefined || signers === null) return undefined;
   const how = `agentdir.yaml has approvals: {signers: ${signers}}; sign it: agentdir approve ${item.id} --sign`;
   if (item.signature === undefined) return `it is not signed, and ${how}`;
-  const text = signedText({id: item.id ?? '', digest, decision: 'approved', edited});
+  const text = signedText({id: item.id ?? '', digest, decision: 'approved', edited, grants});
   // Loaded only if signatures are required.
   const [{signersPath}, {verifySignature}] = await Promise.all([
     import('../../effects/signature/signers-file.ts'),

@@ -1,4 +1,3 @@
-import {parseSession} from '../../formats/session/session.ts';
 import {versionText} from '../../loop/accept-version.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {isProtected, PROTECTED_FILES} from './protected-files.ts';
@@ -6,16 +5,17 @@ import {isProtected, PROTECTED_FILES} from './protected-files.ts';
 const MAX_VERSIONS_READ = 50;
 
 /**
- * Protected files that somebody other than the daemon committed since an interrupted unsandboxed command began, each
+ * Protected files that somebody other than the daemon committed since an interrupted unsandboxed command `started`, each
  * with its blob before that commit. Everything was in the journal before the command began.
  */
 export async function committedSince(
   files: HomeFiles,
+  started: string,
   session: string,
 ): Promise<ReadonlyMap<string, string | undefined>> {
   const {journal} = files;
   const found = new Map<string, string | undefined>();
-  const began = await commitOfStart(files, session);
+  const began = await commitOfStart(files, started, session);
   const since = began === undefined ? undefined : await journal.since(began);
   if (!since || ![...since.values()].some(cause => cause === undefined)) return found;
   for (const path of new Set([...PROTECTED_FILES, ...[...journal.committed.keys()].filter(isProtected)])) {
@@ -26,13 +26,8 @@ export async function committedSince(
   return found;
 }
 
-/** The commit that marked the unsandboxed call as started. */
-async function commitOfStart(files: HomeFiles, session: string): Promise<string | undefined> {
-  const blob = files.known.get(session)?.blob;
-  const text = blob === undefined ? undefined : await versionText(files, blob, session);
-  const calls = text === undefined ? [] : parseSession(text).messages.flatMap(({tool_calls = []}) => tool_calls);
-  const started = calls.findLast(({where}) => where === 'host')?.started;
-  if (started === undefined) return undefined;
+/** The commit that marked the call as started at this time. */
+async function commitOfStart(files: HomeFiles, started: string, session: string): Promise<string | undefined> {
   let commit: string | undefined;
   for (const version of await files.journal.versions(session, MAX_VERSIONS_READ)) {
     if (!(await versionText(files, version.blob, session))?.includes(started)) break;

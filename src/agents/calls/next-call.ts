@@ -3,6 +3,7 @@ import {hasExpired} from '../../decide/queue.ts';
 import {taintOf} from '../../decide/taint.ts';
 import {isFailure} from '../../effects/tool/failure.ts';
 import type {Ask, ReadyCall, ToolFailure, ToolResult} from '../../effects/tool/tool.ts';
+import {grantFields} from '../../formats/approval/approval-grants.ts';
 import {APPROVALS_FILE, type ApprovalItem} from '../../formats/approval/approval-item.ts';
 import {approvedPath} from '../../formats/approval/approval-path.ts';
 import {durationMs} from '../../formats/common/values.ts';
@@ -50,8 +51,7 @@ export async function planCall(
   const {files, approvals, effects} = daemon;
   if (!begun) await recallStartedCalls(daemon, caller, call);
   const setting = await callSettingOf(daemon, caller, call, signal, begun);
-  // Calls that this daemon runs are in `turns` and do not get here, so an earlier daemon started this one.
-  if (call.started !== undefined && !isRepeatable(call)) {
+  if (wasInterrupted(call)) {
     const result = await interruptedResult(effects, call, caller, setting.context);
     await recoverWorkspace(daemon, caller);
     return {result};
@@ -174,7 +174,7 @@ async function planApproved(
           editedDigest(
             daemon,
             caller,
-            withEdit(call, edits.argument, text),
+            withEdit(call, edits.argument, text, item.grants ?? {}),
             setting,
             fieldOf(item.task, 'edited_digest'),
           ),
@@ -182,8 +182,10 @@ async function planApproved(
       : undefined;
   if (edited && edit === undefined) return again('what was approved is not there any more, or has changed since');
   if (item.digest !== digest && (edited || asIs.asks)) return again('what it is about has changed since it was asked');
-  const signed = ask.question ? item.answer : edit?.shown;
-  const unsigned = await signatureProblem(daemon, {item, digest: item.digest ?? '', edited: signed});
+  const isSameText = edit?.text.trimEnd() === original?.trimEnd();
+  const signed = ask.question ? item.answer : isSameText ? undefined : edit?.shown;
+  const grants = (edited && item.grants) || {};
+  const unsigned = await signatureProblem(daemon, {item, digest: item.digest ?? '', edited: signed, grants});
   daemon.reports.troubles.set(`approval ${item.id}`, unsigned && `approval ${item.id}: ${unsigned}`);
   if (unsigned !== undefined) {
     approvals.reportedInvalid.add(item.id ?? '');
@@ -192,9 +194,10 @@ async function planApproved(
   if (ask.question) return {result: {success: true, answer: item.answer ?? ''}};
   if (edit === undefined || !edits) return {ready: {...asIs, alone: true}};
   const {text} = edit;
-  const rejudged = await judgeCall(daemon, caller, withEdit(call, edits.argument, text).function, setting);
-  if ('result' in rejudged) return {result: {...rejudged.result, edited: {[edits.argument]: text}}};
-  return {ready: {...asEdited(rejudged.ready, {[edits.argument]: text}), alone: true}};
+  const changed = {...(isSameText ? {} : {[edits.argument]: text}), ...grantFields(grants)};
+  const rejudged = await judgeCall(daemon, caller, withEdit(call, edits.argument, text, grants).function, setting);
+  if ('result' in rejudged) return {result: {...rejudged.result, edited: changed}};
+  return {ready: {...asEdited(rejudged.ready, changed), alone: true}};
 }
 
 /** Whether the page or the queue holds another decision, or is being saved. */
@@ -233,6 +236,11 @@ function isUsed({of}: Caller, {approval}: Call): boolean {
   return of.messages.some(({tool_calls = []}) =>
     tool_calls.some(call => call.approval === approval && call.started !== undefined),
   );
+}
+
+/** Whether an earlier daemon started this open call. For calls that this daemon does not run: those are in `turns`. */
+export function wasInterrupted(call: Call): boolean {
+  return call.started !== undefined && !isRepeatable(call);
 }
 
 /** How long a request stays open by default. */

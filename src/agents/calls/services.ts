@@ -1,8 +1,9 @@
 import {stemOf} from '../../formats/common/key.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
 import type {DaemonServices} from '../../runners/runner.ts';
+import {endUnconfined} from '../approvals/protected-files.ts';
 import {sendMessage} from '../mail/send.ts';
-import type {Caller} from '../state/caller.ts';
+import {type Caller, nameOfCall} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {createTasks} from '../tasks/create-tasks.ts';
 import {updateTaskForAgent} from '../tasks/update-task.ts';
@@ -12,7 +13,7 @@ import {addMemoryNote} from './remember.ts';
 
 /** The daemon services that a running call may use. */
 export function servicesFor(
-  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'tasks' | 'notes' | 'spend' | 'effects'>,
+  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'approvals' | 'tasks' | 'notes' | 'spend' | 'effects'>,
   caller: Caller,
   call: Call,
   signal: AbortSignal,
@@ -25,6 +26,7 @@ export function servicesFor(
     updateTask: change => updateTaskForAgent(daemon, caller, call, change),
     send: message => sendMessage(daemon, caller, call, message),
     query: text => runQuery(daemon, text, signal),
+    ended: () => endUnconfined(daemon, nameOfCall(caller, call)),
     sent: (file, record) => recordSent(daemon, file, record),
     agents: () =>
       index.pathsOf('template').map(path => {

@@ -9,8 +9,8 @@ import {lookAgain} from '../../loop/look-again.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {toolNamed} from '../../policy/tools.ts';
 import {waitingSessions} from '../approvals/call-context.ts';
-import {suspectChanges} from '../approvals/protected-files.ts';
-import type {Caller} from '../state/caller.ts';
+import {endUnconfined} from '../approvals/protected-files.ts';
+import {type Caller, nameOfCall} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {effectsOf} from '../world/effects.ts';
 
@@ -74,13 +74,13 @@ export async function runInWorkspace(
 
 async function runUnconfined(
   daemon: With<'files' | 'reports' | 'approvals'>,
-  {agent}: Caller,
+  caller: Caller,
   call: Call,
   ready: ReadyCall,
 ): Promise<ToolResult> {
   const {reports} = daemon;
-  const words = `${callWords(call.function, ready.edited)} of ${agent}`;
-  const endUnconfined = daemon.approvals.runsUnconfined(words);
+  const words = `${callWords(call.function, ready.edited)} of ${caller.agent}`;
+  daemon.approvals.beginUnconfined(nameOfCall(caller, call), words);
   reports.changed();
   // Commit earlier decisions first, so that git shows what the command alters. If git is busy, the version log has the decisions, and
   // `suspectChanges` takes back what the command writes into them.
@@ -88,13 +88,11 @@ async function runUnconfined(
   try {
     return await ready.execute();
   } finally {
-    suspectChanges(daemon, words);
-    endUnconfined();
-    reports.changed();
+    endUnconfined(daemon, nameOfCall(caller, call));
   }
 }
 
-/** Clone the workspace if the template names a repository, before a call is judged. Returns the failure, if any. */
+/** Clone the workspace and make the agent's own repository, if the template says so, before a call is judged. Returns the failure, if any. */
 export async function makeWorkspace(
   {files, reports, turns, effects}: With<'files' | 'reports' | 'turns' | 'effects'>,
   {agent, template}: Caller,
@@ -103,7 +101,7 @@ export async function makeWorkspace(
   const {troubles} = reports;
   const trouble = `clone ${agent}`;
   if (template.workspace?.clone === undefined) troubles.set(trouble, undefined);
-  if (template.workspace?.clone === undefined || effects.cloned.has(agent)) return undefined;
+  if (!template.workspace || effects.cloned.has(agent)) return undefined;
   const opened = await effectsOf(effects.world).openWorkspace({home, agent, name}, template.workspace, turns.stopping);
   const failed = isFailure(opened) ? reports.redact.value(opened) : undefined;
   // A person can fix the cause; each call tries again.

@@ -33,6 +33,9 @@ export class Approvals {
   /** Task files whose tasks cannot be asked about now, because too many requests are open. */
   readonly heldTaskFiles = new Set<string>();
 
+  /** Why a decision on the page of a request did not count, until the queue says so, by request id. */
+  readonly again = new Map<string, string>();
+
   /** Signatures of the files that requests would write, taken when the diff was made, by request id. */
   readonly targets = new Map<string, string>();
 
@@ -53,7 +56,8 @@ export class Approvals {
   readonly changedBefore = new Map<string, string | undefined>();
   /** What workspaces contain, and what approved calls made of them. */
   readonly workspaceStates: WorkspaceStates;
-  readonly #unconfined = new Set<{words: string}>();
+  /** Commands that run outside the sandbox, in words, by the name of the call. */
+  readonly #unconfined = new Map<string, string>();
   readonly #clock: Clock;
   #yesAt = Number.NEGATIVE_INFINITY;
 
@@ -64,17 +68,22 @@ export class Approvals {
     this.workspaceStates = new WorkspaceStates(clock);
   }
 
-  /** Call when an unsandboxed command begins, and the returned function when it ends. Decisions in between do not count. */
-  runsUnconfined(words: string): () => void {
-    const running = {words};
-    this.#unconfined.add(running);
-    return () => this.#unconfined.delete(running);
+  /** An unsandboxed command begins. Until `endUnconfined`, decisions do not count. */
+  beginUnconfined(call: string, words: string): void {
+    this.#unconfined.set(call, words);
+  }
+
+  /** The command in words, unless it has ended before. */
+  endUnconfined(call: string): string | undefined {
+    const words = this.#unconfined.get(call);
+    this.#unconfined.delete(call);
+    return words;
   }
 
   /** The unsandboxed command that is running, if any. */
   get unconfined(): string | undefined {
-    const [first] = this.#unconfined;
-    return first?.words;
+    const [first] = this.#unconfined.values();
+    return first;
   }
 
   /** Whether a call was approved moments ago and is about to begin. */

@@ -47,7 +47,8 @@ export async function askToStart(
     case 'approved': {
       const item = await queueItem(files, APPROVALS_FILE, id);
       const isOwn = item?.digest === digest && item.outcome === undefined;
-      const unsigned = item && isOwn ? await signatureProblem(daemon, {item, digest, edited: undefined}) : undefined;
+      const unsigned =
+        item && isOwn ? await signatureProblem(daemon, {item, digest, edited: undefined, grants: {}}) : undefined;
       daemon.reports.troubles.set(`approval ${id}`, unsigned && `approval ${id}: ${unsigned}`);
       if (unsigned !== undefined) return;
       if (isOwn) return deliverTask(daemon, path, task, key);

@@ -19,6 +19,7 @@ import type {Call, Message} from '../../formats/session/session-schema.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {noteOutcomes} from '../calls/call-outcomes.ts';
 import {type BegunCalls, beginCalls, type CallToMark, resultMessage} from '../calls/calls.ts';
+import {wasInterrupted} from '../calls/next-call.ts';
 import {requestLimitFor} from '../sessions/budget.ts';
 import {limitStep, type SessionStep} from '../sessions/step.ts';
 import {registerRequest} from '../sessions/wake.ts';
@@ -55,9 +56,9 @@ export async function callStep(
   const limit = (await daemon.current.settings()).limits?.calls_per_answer ?? CALLS_PER_ANSWER;
   const {accepted, refused} = splitCalls(session.messages, open, limit);
   const isFull = () => requestLimitFor(daemon, path, caller.agent) !== undefined;
-  const {marked, asks, full}: BegunCalls = mayBegin
-    ? await beginCalls(daemon, {...caller, of: session}, accepted, isFull)
-    : {marked: undefined, asks: []};
+  // A call that an earlier daemon started gets its result even if the session was paused since: whatever is left of it must end.
+  const toBegin = mayBegin ? accepted : turns.stopped ? [] : accepted.filter(wasInterrupted);
+  const {marked, asks, full}: BegunCalls = await beginCalls(daemon, {...caller, of: session}, toBegin, isFull);
   const results = await resultsOf(turns, path, open);
   const words = refusedCallWords(limit, session.messages[open.index]?.tool_calls?.length ?? 0);
   if (mayBegin)

@@ -11,6 +11,7 @@ import {type FileSnapshot, snapshotOfSession} from '../../loop/file-snapshot.ts'
 import type {PlannedWrite} from '../../loop/planned-write.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
 import {noteMissingOutcomes} from '../calls/call-outcomes.ts';
+import {wasInterrupted} from '../calls/next-call.ts';
 import {deliverStep, newSessionFor} from '../mail/deliver-step.ts';
 import {mentionStep} from '../mail/mention-step.ts';
 import {approvalStateOf, limitsReachedBy} from '../sessions/budget.ts';
@@ -71,7 +72,9 @@ export function archivedSessionReconciler(): Reconciler {
 function hasNothingToDo(session: Session): boolean {
   const {status} = session.header ?? {};
   if (!isComplete(session) || hasUndeliveredNews(session)) return false;
-  return !mayWork(session.header) || (status === 'sleeping' && nextSessionAction(session).do === 'rest');
+  const next = nextSessionAction(session);
+  if (next.do === 'call' && next.open.calls.some(wasInterrupted)) return false;
+  return !mayWork(session.header) || (status === 'sleeping' && next.do === 'rest');
 }
 
 /** A step and its immediate successors: one file write, one commit each. */

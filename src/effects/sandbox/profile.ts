@@ -12,6 +12,8 @@ export interface Confinement {
   hidden?: string | undefined;
   network: boolean;
   mark: string;
+  /** The agent's own repository stands in place of the workspace's history. */
+  ownGit?: boolean | undefined;
 }
 
 const scratchBytes = String(512 * 1024 * 1024);
@@ -45,7 +47,7 @@ export function profile(wanted: Confinement, bubblewrap: Bubblewrap): {args: str
       ...(system.roots.some(root => within(home, root)) ? ['--tmpfs', home] : []),
       ...[wanted.readOnly ? '--ro-bind' : '--bind', workspace, workspace],
       ...cover(workspace, wanted.hidden),
-      ...history(home, workspace),
+      ...history(home, workspace, wanted),
       ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', workspace, '--'],
     ],
   };
@@ -60,16 +62,27 @@ function cover(workspace: string, name: string | undefined): string[] {
 
 /**
  * The git-dir of a workspace lies outside it. The agent may read its history but not change it, nor replace the `.git`
- * file that leads there. Any other `.git` belongs to the agent.
+ * file that leads there. Any other `.git` belongs to the agent. With `ownGit`, the same `.git` file leads to the agent's own
+ * repository instead, which it may change; outside the sandbox it leads to the history as ever.
  */
-function history(home: string, workspace: string): string[] {
-  const folder = join(home, '.workspaces', `${basename(workspace)}.git`);
+function history(home: string, workspace: string, {ownGit, readOnly}: Confinement): string[] {
+  const agent = basename(workspace);
+  const folder = join(home, '.workspaces', `${agent}.git`);
   const link = join(workspace, '.git');
-  const isOurs = lstatSync(folder, {throwIfNoEntry: false})?.isDirectory();
+  const isFolder = (path: string) => lstatSync(path, {throwIfNoEntry: false})?.isDirectory() === true;
+  const isOurs = isFolder(folder);
+  const own = ownGit && isFolder(ownGitDir(home, agent)) ? ownGitDir(home, agent) : undefined;
   const stat = lstatSync(link, {throwIfNoEntry: false});
-  const isLink =
-    isOurs && stat?.isFile() && stat.size < 4096 && readFileSync(link, 'utf8') === linkText(basename(workspace));
-  return [...(isOurs ? ['--ro-bind', folder, folder] : []), ...(isLink ? ['--ro-bind', link, link] : [])];
+  const isLink = isOurs && stat?.isFile() && stat.size < 4096 && readFileSync(link, 'utf8') === linkText(agent);
+  return [
+    ...(isOurs ? [own === undefined || readOnly ? '--ro-bind' : '--bind', own ?? folder, folder] : []),
+    ...(isLink ? ['--ro-bind', link, link] : []),
+  ];
+}
+
+/** The git-dir of the repository that an agent has for itself. No git outside the sandbox runs in it. */
+export function ownGitDir(home: string, agent: string): string {
+  return join(home, '.workspaces/own', `${agent}.git`);
 }
 
 /** Content of the `.git` file of a workspace, which makes `git log` work there. */

@@ -21,6 +21,8 @@ export interface RunRequest {
   readOnly: boolean;
   /** A folder of the workspace that confined programs see as empty, if it exists when they start. */
   hidden?: string | undefined;
+  /** For confined programs, the agent's own repository stands in place of the workspace's history. */
+  ownGit?: boolean | undefined;
   /** Carried by every process of the run, so that `endLeftovers` finds processes that outlive the daemon. */
   mark: string;
   timeoutMs: number;

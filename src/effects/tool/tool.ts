@@ -66,6 +66,8 @@ export interface CallPlace {
   workspace: string;
   /** `search:` in agentdir.yaml. */
   search?: Settings['search'];
+  /** The agent has a repository of its own in the sandbox: `workspace: {git: own}`. */
+  ownGit?: boolean | undefined;
   timeoutMs: number | undefined;
   /** What commands in the sandbox may use; the defaults if left out. */
   limits?: CommandLimits | undefined;
@@ -101,6 +103,8 @@ export interface ToolContext extends CallPlace, HomeServices {
   onStarted: () => void;
   /** The state of the agent's workspace, for decisions that are bound to it; may be up to a second old before the call begins. */
   workspaceState: () => Promise<WholeState>;
+  /** Called when no process of a command is left. */
+  onEnded: () => void;
   signal: AbortSignal;
   outside: Outside;
   /** For text that a tool writes itself; results are redacted elsewhere. */

@@ -7,8 +7,8 @@ const LONGEST_TITLE = 200;
 
 /** A question never executes: the daemon takes the person's answer as its result. */
 export const askHumanTool: JudgingTool<'ask_human'> = {
-  prepare: async ({question, options: given = []}, policy) => {
-    const {verdict, reason} = judgeTool('ask_human', policy);
+  prepare: async ({question, options: given = []}, policy, {agent}) => {
+    const {verdict, reason} = judgeTool('ask_human', policy, {agent});
     const title = oneLine(question);
     // One line each: an option with line breaks could look like several.
     const options = given.map(oneLine).filter(option => option !== '');

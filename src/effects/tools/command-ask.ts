@@ -1,5 +1,7 @@
+import {GRANT_LINES, type GrantLine} from '../../formats/approval/approval-grants.ts';
 import type {NewRule, Policy} from '../../formats/rule.ts';
 import type {Ask} from '../../policy/ask.ts';
+import {commandKind} from '../../policy/command/command-name.ts';
 import {filesNamed} from '../../policy/command/proven-inside.ts';
 import {scriptOperands} from '../../policy/command/script-operands.ts';
 import type {Judgement} from '../../policy/judge.ts';
@@ -7,6 +9,7 @@ import {narrowestRule, withRules} from '../../policy/narrowest-rule.ts';
 import {isFailure} from '../tool/failure.ts';
 import type {Arguments, ToolAsk, ToolContext, ToolFailure} from '../tool/tool.ts';
 import {closeFolder, openFolder} from '../workspace/folder.ts';
+import {ownRepositoryState} from '../workspace/own-repository.ts';
 import {makeToolPath} from '../workspace/place.ts';
 import {type CommandPlan, planCommand, secondsOf, whereOf} from './command-plan.ts';
 import {scriptBasis, WHOLE} from './script-basis.ts';
@@ -29,6 +32,10 @@ export async function askAboutCommand(
   const read = operands.unnamed ? undefined : filesRead(plan.judgement);
   const bound = await scriptBasis({...operands, read}, context);
   if (isFailure(bound)) return bound;
+  // Hooks and settings of its own repository are files that git obeys.
+  const usesGit =
+    bound[WHOLE] !== undefined || plan.judgement.segments.some(({argv}) => commandKind(argv[0] ?? '') === 'git');
+  const own = context.ownGit && usesGit ? ownRepositoryState(context.home, context.agent) : undefined;
   return {
     type: 'terminal_command',
     title: `command${where === 'host' ? ' on the host' : ''}: ${command}`,
@@ -41,9 +48,16 @@ export async function askAboutCommand(
       {label: 'Permissions', text: permissionsText(args, plan, context, boundWords(bound))},
     ],
     edits: {argument: 'command', label: 'Command'},
-    basis: {where, ...bound},
+    grants: grantsFor(plan),
+    basis: {where, ...bound, ...(own !== undefined && {'own repository': own})},
     always: withScripts(await alwaysOf(args, plan, policy, context), bound, operands.unnamed),
   };
+}
+
+/** What a person may add: nothing where the line runs on the host anyway. */
+function grantsFor({approved}: CommandPlan): readonly GrantLine[] {
+  if (approved.some(({confined}) => !confined)) return [];
+  return approved.some(({network}) => network) ? ['sandbox: host'] : GRANT_LINES;
 }
 
 /** The files that the line reads, if every command in it is known to read only files that its words name. */

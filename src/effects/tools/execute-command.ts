@@ -90,6 +90,7 @@ async function execute(
     workspace,
     readOnly,
     hidden: named ? undefined : UNTRUSTED_FOLDER,
+    ownGit: context.ownGit,
     mark: context.mark,
     limits: context.limits,
     timeoutMs: seconds * 1000,
@@ -98,6 +99,7 @@ async function execute(
     onOutput: (stream, chunk) => streams[stream].add(chunk),
     onStarted,
   });
+  context.onEnded();
   const stdout = streams.stdout.end();
   const stderr = streams.stderr.end();
   const shown = {
@@ -112,11 +114,30 @@ async function execute(
     ...(stdout.file && {stdout_file: stdout.file}),
     ...(stderr.file && {stderr_file: stderr.file}),
   };
-  const failed = failureOf(ran, seconds, context);
+  const failure = failureOf(ran, seconds, context);
+  const lacked = failure?.code === 'FAILED' ? lackedBy(programs, `${stderr.text}\n${stdout.text}`) : undefined;
+  const failed = failure && lacked ? {...failure, error: `${failure.error}; ${lacked}`} : failure;
   // Untrusted files that appeared while it ran were not hidden from it.
   const came = (reads || !kept) && hasUntrusted(workspace);
   const from = untrusted || came ? {untrusted: true} : {};
   return failed ? {...failed, ...shown, ...from} : {success: true, ...shown, ...from};
+}
+
+const NO_NETWORK =
+  /could not resolve|temporary failure in name resolution|name or service not known|network is unreachable|no route to host|EAI_AGAIN|ENOTFOUND|ENETUNREACH|failed to establish a new connection|dial tcp|connection refused|couldn't connect|failed to connect/i;
+const NO_HOST =
+  /read-only file system|EROFS|docker daemon|\/var\/run\/\S+\.sock|system has not been booted with systemd/i;
+
+/** What the sandbox kept from programs that failed, as far as their words show, and how to ask for it. */
+function lackedBy(programs: readonly Program[], output: string): string | undefined {
+  const confined = programs.filter(program => program.confined);
+  if (confined.some(({network}) => !network) && NO_NETWORK.test(output))
+    return 'it ran in the sandbox without network, and seems to need it: call again with network: true and a reason, or a person approves it with the line "network: true"';
+  if (confined.length > 0 && /\.workspaces\/[^\n]*read-only file system/i.test(output))
+    return 'the history of the workspace is kept by Agentdir, one commit for each call; only an agent whose template has workspace: {git: own} commits by itself';
+  if (confined.length > 0 && NO_HOST.test(output))
+    return 'it ran in the sandbox, which can write only the workspace, and seems to need more of this machine: call again with sandbox: host and a reason, or a person approves it with the line "sandbox: host"';
+  return undefined;
 }
 
 function failureOf(ran: RunResult, seconds: number, context: ToolContext): ToolFailure | undefined {

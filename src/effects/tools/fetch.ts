@@ -39,7 +39,7 @@ export function makeFetch(changes: Partial<FetchWorld> = {}): JudgingTool<'fetch
   const world = {...defaults, ...changes};
   return {
     prepare: async (args, policy, context) => ({
-      ...judgeAddress(args.url, policy),
+      ...judgeAddress(args.url, policy, context.agent),
       execute: approved => execute(args, policy, approved, context, world),
       ask: () => ask(args),
     }),
@@ -60,7 +60,7 @@ async function execute(
   // Loaded here, so that homes that never fetch do not load them.
   const [{followRedirects}, {readPage}] = await Promise.all([import('../web/follow.ts'), import('../web/page.ts')]);
   try {
-    const arrived = await followRedirects({address, policy, approved}, world, signal);
+    const arrived = await followRedirects({address, policy, agent: context.agent, approved}, world, signal);
     if (isFailure(arrived)) return arrived;
     const page = await readPage(arrived, world.mostBytes, signal);
     if (isFailure(page)) return {...page, untrusted: true};

@@ -1,5 +1,6 @@
 import type {Policy} from '../../formats/rule.ts';
 import {judgeTool} from '../../policy/judge.ts';
+import {narrowestToolRule} from '../../policy/narrowest-rule.ts';
 import {riskOfTool} from '../../policy/risk.ts';
 import {type ToolName, toolNamed, tools} from '../../policy/tools.ts';
 import {notSetUp} from '../connect/set-up.ts';
@@ -16,7 +17,7 @@ import type {
   ToolFailure,
   ToolResult,
 } from '../tool/tool.ts';
-import {parseToolPath} from '../workspace/place.ts';
+import {parseToolPath, withoutWorkspace} from '../workspace/place.ts';
 import {clearTemporaryFiles} from '../workspace/replace-file.ts';
 import {readArguments} from './arguments.ts';
 import {noSuchTool, type ToolProvider} from './provider.ts';
@@ -39,7 +40,7 @@ export async function prepareCall(
 ): Promise<{refused: ToolResult} | ReadyCall> {
   const name = toolNamed(call.name);
   if (name === undefined || !toolsOf(capabilities).has(name)) return notAmong(call.name, name, capabilities);
-  if (!isImplemented(name)) return notYet(name, policy);
+  if (!isImplemented(name)) return notYet(name, policy, context);
   const args = readArguments(name, call.arguments);
   if (isFailure(args)) return {refused: args};
   const placeholder = exact.has(name) ? /\[redacted: [^\]\n]{1,90}\]/.exec(call.arguments)?.[0] : undefined;
@@ -91,14 +92,23 @@ function judgedByName(
   policy: Policy,
   context: ToolContext,
 ): JudgedToolCall {
-  const {verdict, reason} = judgeTool(name, policy);
+  const path = pathOf(args, context);
+  const {verdict, reason} = judgeTool(name, policy, {agent: context.agent, path});
   const shown = () => ({title: name, parts: [{label: 'Arguments', text: JSON.stringify(args, null, 2)}]});
   return {
     verdict,
     reason,
     execute: () => tool.execute(args, context),
-    ask: () => tool.ask?.(args, context) ?? shown(),
+    ask: async () => {
+      const own = (await tool.ask?.(args, context)) ?? shown();
+      return isFailure(own) ? own : {always: narrowestToolRule(name, path, policy, context.agent), ...own};
+    },
   };
+}
+
+/** The path of a call, relative to the workspace where it names that folder itself. */
+function pathOf(args: Arguments<ToolName>, {workspace}: ToolContext): string | undefined {
+  return 'path' in args && typeof args.path === 'string' ? withoutWorkspace(args.path, workspace) : undefined;
 }
 
 /** Complete a tool's ask with what is common to all tools, and redact it. `besides`: why no rule is enough. */
@@ -155,8 +165,8 @@ function finalize(result: ToolResult, {redact}: ToolContext): ToolResult {
   return {...redacted, redacted: 'secrets were taken out: where it says [redacted: …] there is something else'};
 }
 
-function notYet(name: ToolName, policy: Policy): {refused: ToolResult} {
-  const {verdict, reason} = judgeTool(name, policy);
+function notYet(name: ToolName, policy: Policy, {agent}: ToolContext): {refused: ToolResult} {
+  const {verdict, reason} = judgeTool(name, policy, {agent});
   if (verdict === 'deny') return refuse('DENIED', `${name} is denied: ${reason}`);
   return refuse('NOT_ALLOWED', `${name} cannot be run yet: this version does not have it`);
 }

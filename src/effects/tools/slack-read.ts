@@ -30,8 +30,12 @@ export const slackReadTool: JudgingTool<'slack_read'> = {
 };
 
 /** An agent reads a channel without being asked if agentdir.yaml lists it, or a rule allows the tool. */
-function judgeChannel({channel}: Arguments<'slack_read'>, policy: Policy, {outside}: ToolContext): ToolJudgement {
-  const judged = judgeTool('slack_read', policy);
+function judgeChannel(
+  {channel}: Arguments<'slack_read'>,
+  policy: Policy,
+  {agent, outside}: ToolContext,
+): ToolJudgement {
+  const judged = judgeTool('slack_read', policy, {agent});
   const isListed = channel === undefined || (outside.settings.slack?.channels ?? []).includes(channel);
   if (judged.ruled || judged.verdict !== 'allow' || isListed || wrongChannel(channel)) return judged;
   return {verdict: 'ask', reason: `agentdir.yaml does not list the channel ${channel} under slack: channels:`};

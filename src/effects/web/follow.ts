@@ -15,6 +15,8 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 export interface PageRequest {
   address: WebAddress;
   policy: Policy;
+  /** The agent that asks for the page. */
+  agent: string;
   approved: boolean;
 }
 
@@ -58,9 +60,9 @@ export async function followRedirects(
 }
 
 /** Whether the address may be, or resolve to, a non-public one. */
-function isSpelled(address: WebAddress, {address: first, approved, policy}: PageRequest): boolean {
+function isSpelled(address: WebAddress, {address: first, approved, policy, agent}: PageRequest): boolean {
   if (approved && first.kind !== 'public' && sameServer(first, address)) return true;
-  return judgeAddress(address.url.href, policy).spelled === true;
+  return judgeAddress(address.url.href, policy, agent).spelled === true;
 }
 
 function nextAddress(location: string, from: WebAddress, asked: PageRequest): WebAddress | ToolFailure {
@@ -70,11 +72,11 @@ function nextAddress(location: string, from: WebAddress, asked: PageRequest): We
   if (isFailure(next)) return failure(next.code, `it leads to ${shown}: ${next.error}`);
   if (from.url.protocol === 'https:' && next.url.protocol === 'http:')
     return failure('DENIED', `it leads from https to ${shown}, which is not secure`);
-  const {verdict, reason} = judgeAddress(next.url.href, asked.policy);
+  const {verdict, reason} = judgeAddress(next.url.href, asked.policy, asked.agent);
   if (verdict === 'deny') return failure('DENIED', `it leads to ${shown}: ${reason}`);
   if (verdict === 'allow' || (asked.approved && sameServer(asked.address, next))) return next;
   const upgraded = sameServer(from, next) ? `${from.url.protocol}${next.url.href.replace(/^https?:/, '')}` : undefined;
-  if (upgraded !== undefined && judgeAddress(upgraded, asked.policy).verdict === 'allow') return next;
+  if (upgraded !== undefined && judgeAddress(upgraded, asked.policy, asked.agent).verdict === 'allow') return next;
   const remedy = 'If that is what is needed, fetch that address, with the reason';
   return {
     ...failure('FAILED', `it leads to ${shown}, and that was not followed: ${reason}. ${remedy}`),

@@ -39,7 +39,13 @@ const attributes =
   '* -text !eol !crlf !filter !ident !working-tree-encoding !diff !export-subst !export-ignore !merge\n';
 
 /** Never committed: the daemon's files and installed packages. */
-const excluded = ['/.output/', '/.untrusted/', '/.git-found-*', '.agentdir-*.tmp', 'node_modules/'];
+export const excluded: readonly string[] = [
+  '/.output/',
+  '/.untrusted/',
+  '/.git-found-*',
+  '.agentdir-*.tmp',
+  'node_modules/',
+];
 
 /** Create a repository without commits, atomically. `path` must not exist. */
 export function makeGitDir(path: string, branch: string, more = ''): void {

@@ -11,6 +11,7 @@ import {isWorkspaceName} from './folder.ts';
 import {findGitDir, gitDirOf, makeGitDir} from './git-dir.ts';
 import {keepLink} from './git-link.ts';
 import {forgetHistory, type History, isHistoryOpen, locked, workspaceHistory} from './history.ts';
+import {makeOwnRepository} from './own-repository.ts';
 import {closeSubmodules} from './submodules.ts';
 import {finishUndo} from './undo-steps.ts';
 import type {CallCommit, CloneOrigin, CommitResult, Workspace} from './workspace.ts';
@@ -28,7 +29,12 @@ export function openWorkspace(
 ): Promise<CommitResult | ToolFailure> {
   return guarded(
     workspace,
-    async () => (await make(workspace, origin, signal)) ?? withOther(workspace, origin, await open(workspace)),
+    async () => {
+      const failed = await make(workspace, origin, signal);
+      if (failed) return failed;
+      if (origin?.git === 'own') await locked(workspace, () => makeOwnRepository(workspace.home, workspace.agent));
+      return withOther(workspace, origin, await open(workspace));
+    },
     why => failure('FAILED', `the workspace cannot be used: ${why}`),
   );
 }

@@ -5,10 +5,12 @@ export interface Workspace {
   name?: string | undefined;
 }
 
-/** `workspace:` of a template: the repository to clone, and the agent's branch. */
+/** `workspace:` of a template: the repository to clone, the agent's branch, and whether it has a repository of its own. */
 export interface CloneOrigin {
   clone?: string | undefined;
   branch?: string | undefined;
+  /** `own`: the agent has a repository of its own in the sandbox. */
+  git?: 'own' | undefined;
 }
 
 export interface CallCommit {

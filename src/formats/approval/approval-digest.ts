@@ -1,4 +1,5 @@
 import {createHash} from 'node:crypto';
+import {type Grants, grantFields} from './approval-grants.ts';
 import type {Decision} from './approval-review.ts';
 
 /** Everything that a decision is bound to: a call that differs in any of it asks again. */
@@ -49,9 +50,13 @@ export interface SignedDecision {
   decision: Decision;
   /** The person's replacement for what was asked, in full; undefined if unchanged. */
   edited: string | undefined;
+  /** What the person grants beside what was asked. */
+  grants?: Grants;
 }
 
 /** Canonical text that is signed: the decision and everything that it is bound to. */
-export function signedText({id, digest, decision, edited}: SignedDecision): string {
-  return `${JSON.stringify({agentdir: 'decision', id, digest, decision, edited: edited ?? null})}\n`;
+export function signedText({id, digest, decision, edited, grants = {}}: SignedDecision): string {
+  const granted = grantFields(grants);
+  const more = Object.keys(granted).length > 0 && {grants: granted};
+  return `${JSON.stringify({agentdir: 'decision', id, digest, decision, edited: edited ?? null, ...more})}\n`;
 }

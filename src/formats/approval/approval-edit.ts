@@ -3,7 +3,8 @@ import {lineEnd, splice} from '../common/lines.ts';
 import {fenced, readOutline} from '../common/markdown.ts';
 import {isId} from '../common/values.ts';
 import {makeVisible} from '../common/visible.ts';
-import {type ApprovalRisk, type ApprovalType, META, parseApproval} from './approval.ts';
+import {type ApprovalRisk, type ApprovalType, META, META_SECTION, metaPlaces, parseApproval} from './approval.ts';
+import {GRANT_WORDS, type GrantLine} from './approval-grants.ts';
 import {fenceOf, isClosingFence, readLabels} from './approval-labels.ts';
 
 const reviewLabels = {
@@ -58,24 +59,27 @@ export function setReview(text: string, review: Partial<Record<keyof typeof revi
   return edited;
 }
 
-export function setMeta(text: string, key: string, words: string): string {
+/** Set a `key: value` line, where it stands or else in the first place for such lines. `words` undefined: remove it. */
+export function setMeta(text: string, key: string, words: string | undefined): string {
   must(META_KEY, key);
-  const value = oneLine(words);
-  const {sections} = readOutline(text);
-  const title = sections.find(s => s.depth === 1);
-  const from = title?.bodyStart ?? 0;
-  const to = sections.find(s => s.depth === 2)?.start ?? text.length;
+  const value = oneLine(words ?? '');
+  const places = metaPlaces(text);
   const eol = lineEnd(text);
-  let after = from;
-  for (let start = from; start < to; ) {
-    const newline = text.indexOf('\n', start);
-    const end = newline === -1 ? text.length : newline;
-    const stop = text[end - 1] === '\r' ? end - 1 : end;
-    const match = META.exec(text.slice(start, stop).trimEnd());
-    if (match?.[1] === key) return splice(text, [{start, end: stop, insert: `${key}: ${value}`}]);
-    if (match) after = Math.min(end + 1, text.length);
-    start = end + 1;
-  }
+  let after = places[0]?.start ?? 0;
+  for (const {start: from, end: to} of places)
+    for (let start = from; start < to; ) {
+      const newline = text.indexOf('\n', start);
+      const end = newline === -1 ? text.length : newline;
+      const stop = text[end - 1] === '\r' ? end - 1 : end;
+      const match = META.exec(text.slice(start, stop).trimEnd());
+      if (match?.[1] === key)
+        return words === undefined
+          ? splice(text, [{start, end: Math.min(end + 1, to), insert: ''}])
+          : splice(text, [{start, end: stop, insert: `${key}: ${value}`}]);
+      if (match && from === places[0]?.start) after = Math.min(end + 1, text.length);
+      start = end + 1;
+    }
+  if (words === undefined) return text;
   const gap = after > 0 && text[after - 1] !== '\n' ? eol : '';
   return splice(text, [{start: after, end: after, insert: `${gap}${key}: ${value}${eol}`}]);
 }
@@ -130,6 +134,8 @@ export function fenceBelow(
 
 export interface NewApproval {
   id: string;
+  /** Who asks for what, in a sentence without words of an agent. */
+  summary?: string;
   meta: Readonly<Record<string, string>>;
   type: ApprovalType;
   /** The request. All of it may come from an agent, so all of it is fenced. */
@@ -138,6 +144,8 @@ export interface NewApproval {
   factors: readonly string[];
   /** It is a question, with a place for the answer. */
   question?: boolean;
+  /** Lines by which the person may grant more. */
+  grants?: readonly GrantLine[];
 }
 
 /** Page of a new request: everything needed to decide, then the section for the decision. */
@@ -151,16 +159,23 @@ export function newApproval(approval: NewApproval): string {
   const meta = Object.entries(approval.meta).map(([key, value]) => `${key}: ${oneLine(value)}`);
   const parts = approval.parts.map(part => `**${part.label}:**\n${fenced(makeVisible(part.text), part.language)}\n`);
   const factors = approval.factors.map(factor => `- ${oneLine(factor)}`);
+  const grants = (approval.grants ?? []).map(
+    line => `<!-- To approve it ${GRANT_WORDS[line]}, also put this line here, outside of the comment:\n${line}\n-->\n`,
+  );
   return `# Approval Request: ${approval.id}
-${meta.join('\n')}
+${oneLine(approval.summary ?? 'This waits for your approval.')} Risk: ${approval.risk}. Decide at the end, under Review.
 
 ## Proposed Action
 
+${parts.join('\n')}
 **Type:** ${approval.type}
 
-${parts.join('\n')}
 **Risk Level:** ${approval.risk}
 ${factors.join('\n')}
+
+## ${META_SECTION}
+
+${meta.join('\n')}
 
 ## Review
 
@@ -168,7 +183,7 @@ ${factors.join('\n')}
 
 ${approval.question ? '**Answer:**\n\n' : ''}**Decision:** <!-- ${approval.question ? 'APPROVED, with your answer above | REJECTED: no answer' : 'APPROVED | REJECTED'} -->
 
-**Notes:**
+${grants.length > 0 ? `${grants.join('')}\n` : ''}**Notes:**
 <!-- Add any notes here -->
 
 **Reviewed by:**

@@ -3,6 +3,7 @@ import {makeVisible} from '../common/visible.ts';
 import {fieldOf, type Task, type TaskFile} from '../task/task.ts';
 import type {NewTask} from '../task/task-text.ts';
 import type {ApprovalRisk, ApprovalType} from './approval.ts';
+import {GRANT_WORDS, type GrantLine, readGrants, type WrittenGrants} from './approval-grants.ts';
 import {type Decision, isYes} from './approval-review.ts';
 
 export const APPROVALS_FILE = 'tasks/approvals.task.md';
@@ -27,6 +28,8 @@ export interface ApprovalItem {
   expires: string | undefined;
   /** Answer to a question. */
   answer: string | undefined;
+  /** What the person grants beside what was asked. */
+  grants?: WrittenGrants;
   signature: string | undefined;
   outcome: string | undefined;
 }
@@ -48,6 +51,7 @@ export function readApprovalItems(file: TaskFile): {items: ApprovalItem[]; probl
         ),
       );
     }
+    const grants = readGrants(key => fieldOf(task, key));
     items.push({
       task,
       id: fieldOf(task, 'id'),
@@ -65,6 +69,7 @@ export function readApprovalItems(file: TaskFile): {items: ApprovalItem[]; probl
       digest: fieldOf(task, 'digest'),
       expires: fieldOf(task, 'expires'),
       answer: fieldOf(task, 'answer'),
+      ...(grants && {grants}),
       signature: fieldOf(task, 'signature'),
       outcome: fieldOf(task, 'outcome'),
     });
@@ -96,6 +101,8 @@ export interface NewApprovalItem {
   fields?: Readonly<Record<string, string>>;
   /** Instructions other than the usual. */
   howTo?: readonly string[];
+  /** Lines by which the person may grant more. */
+  grants?: readonly GrantLine[];
 }
 
 /** Without literal boxes, so that a search for a box finds the item's own. */
@@ -112,6 +119,7 @@ export function newApprovalItem(item: NewApprovalItem): NewTask {
     ...(item.factors.length > 0 ? ['Risk Factors:', ...item.factors.map(factor => `  - ${oneLine(factor)}`)] : []),
     '',
     ...(item.howTo ?? HOW_TO),
+    ...(item.grants ?? []).map(line => `To approve it ${GRANT_WORDS[line]}: also add a line of its own below: ${line}`),
   ];
   return {
     title: oneLine(item.title),

@@ -14,7 +14,7 @@ export interface Label {
 }
 
 export const LABEL =
-  /^ {0,3}(?:\*\*([A-Za-z][A-Za-z ]{0,30}):\*\*|\*\*([A-Za-z][A-Za-z ]{0,30})\*\*:|([Dd]ecision|DECISION|Notes|Reason|Always|Answer|Reviewed by|Reviewed at):)/;
+  /^ {0,3}(?:\*\*([A-Za-z][A-Za-z ]{0,30}):\*\*|\*\*([A-Za-z][A-Za-z ]{0,30})\*\*:|([Dd]ecision|DECISION|Notes|Reason|Always|Answer|Reviewed by|Reviewed at|network(?=:[ \t]*true[ \t]*$)|sandbox(?=:[ \t]*host[ \t]*$)):)/;
 const FENCE = /^ {0,3}(?:(`{3,})[^`]*|(~{3,}).*)$/s;
 
 /** Read the labels of text[start, end) in one pass. */

@@ -2,6 +2,7 @@ import {type Place, type Problem, problem} from '../common/diagnostic.ts';
 import {lineStarts, placeAt} from '../common/lines.ts';
 import type {Section} from '../common/markdown.ts';
 import {makeVisible} from '../common/visible.ts';
+import {readGrants, type WrittenGrants} from './approval-grants.ts';
 import {fenceOf, isClosingFence, LABEL, type Label, readLabels, withoutComments} from './approval-labels.ts';
 
 export type Decision = 'approved' | 'rejected';
@@ -16,6 +17,8 @@ export interface Review {
   always: boolean;
   /** Answer to a question. */
   answer: string | undefined;
+  /** What the person grants beside what was asked. */
+  grants?: WrittenGrants;
 }
 
 /** Read the review. Unclear decisions are added to `problems` and decide nothing. */
@@ -44,6 +47,7 @@ export function readReview(text: string, section: Section, problems: Problem[]):
   const odd = misplaced(text, section, decisions);
   const [doubt] = doubts;
   const line = section.line;
+  const grants = readGrants(value);
   if (doubt)
     problems.push(unclear(placeAt(lineStarts(text), labels.find(l => l.name === 'decision')?.valueStart ?? 0), doubt));
   else if (odd)
@@ -58,6 +62,7 @@ export function readReview(text: string, section: Section, problems: Problem[]):
     reason: value('reason'),
     always: isYes(value('always')),
     answer: answer?.text,
+    ...(grants && {grants}),
   };
 }
 

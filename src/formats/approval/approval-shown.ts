@@ -1,6 +1,7 @@
 import {createHash} from 'node:crypto';
 import {readOutline} from '../common/markdown.ts';
-import {META, parseApproval} from './approval.ts';
+import {META, metaPlaces, parseApproval} from './approval.ts';
+import {AGAIN} from './approval-again.ts';
 import {fenceBelow, setMeta} from './approval-edit.ts';
 import {readLabels} from './approval-labels.ts';
 
@@ -35,10 +36,15 @@ function markOf(page: string): {mark: string; beside: boolean} {
   const found = readLabels(page, head, end).find(({name}) => name === label?.toLowerCase());
   const fence = found && fenceBelow(page, found.valueStart, end);
   const below = fence && page.slice(fence.end, readLabels(page, fence.end, end)[0]?.start ?? end);
-  const data = page.slice(0, head).split('\n');
-  const kept = data.filter(line => !['status', KEY].includes(META.exec(line.trimEnd())?.[1] ?? ''));
-  const rest = fence ? `${page.slice(head, fence.start)}\n${page.slice(fence.end, end)}` : page.slice(head, end);
-  const lines = [...kept, ...rest.split('\n')].map(line => line.trimEnd()).filter(Boolean);
+  const isKept = (line: string) => !['status', KEY, AGAIN].includes(META.exec(line.trimEnd())?.[1] ?? '');
+  const meta = metaPlaces(page)[1] ?? {start: end, end};
+  const data = `${page.slice(0, head)}\n${page.slice(meta.start, meta.end)}`;
+  const rest = fence
+    ? `${page.slice(head, fence.start)}\n${page.slice(fence.end, meta.start)}`
+    : page.slice(head, meta.start);
+  const lines = [...data.split('\n').filter(isKept), ...rest.split('\n'), ...page.slice(meta.end, end).split('\n')]
+    .map(line => line.trimEnd())
+    .filter(Boolean);
   const mark = createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16);
   return {mark, beside: below !== undefined && below.trim() !== ''};
 }

@@ -24,7 +24,7 @@ export type ApprovalRisk = (typeof risks)[number];
 export interface ApprovalFile {
   text: string;
   id: string | undefined;
-  /** The `key: value` lines under the title: agent, session, call, task, created, status, digest … */
+  /** The `key: value` lines under the title or `## Request`: agent, session, call, task, created, status, digest … */
   meta: Readonly<Record<string, string>>;
   /** Labels of `## Proposed Action`: type, command, context, risk level … in their current state. */
   action: Readonly<Record<string, string>>;
@@ -34,6 +34,8 @@ export interface ApprovalFile {
 }
 
 const TITLE = /^Approval Request:\s*(\S+)$/i;
+/** Section with the `key: value` lines of a request. */
+export const META_SECTION = 'Request';
 export const META = /^([a-z][a-z0-9_]*):[ \t]*(.*)$/;
 
 /** Must not throw. Reads a decision only from the last section, at the start of a line, outside fences and comments. */
@@ -53,8 +55,11 @@ export function parseApproval(text: string): ApprovalFile {
       ),
     );
   }
-  const first = sections.find(s => s.depth === 2);
-  const meta = readMeta(text.slice(title?.bodyStart ?? 0, first?.start ?? text.length));
+  const meta = readMeta(
+    metaPlaces(text)
+      .map(({start, end}) => text.slice(start, end))
+      .join('\n'),
+  );
   const action = sections.find(s => s.depth === 2 && s.title === 'Proposed Action');
   const last = sections.findLast(s => s.depth <= 2);
   const reviewSection = last?.depth === 2 && last.title === 'Review' ? last : undefined;
@@ -96,6 +101,18 @@ function doubled(text: string, labels: readonly Label[]): Problem[] {
       `expected one label "${again.name}" in the request, found a second`,
       'remove one of the two',
     ),
+  ];
+}
+
+/** Where `key: value` lines stand: below the title, and in the section for them. */
+export function metaPlaces(text: string): {start: number; end: number}[] {
+  const {sections} = readOutline(text);
+  const title = sections.find(({depth}) => depth === 1);
+  const first = sections.find(({depth}) => depth === 2);
+  const section = sections.find(({depth, title: name}) => depth === 2 && name === META_SECTION);
+  return [
+    {start: title?.bodyStart ?? 0, end: first?.start ?? text.length},
+    ...(section ? [{start: section.bodyStart, end: section.end}] : []),
   ];
 }
 

@@ -1,5 +1,5 @@
 import {Minimatch} from 'minimatch';
-import type {Rule} from '../../formats/rule.ts';
+import type {Rule, Verdict} from '../../formats/rule.ts';
 
 /** `*` stops at `/` and does not match a leading dot; only `*`, `?` and `[…]` are special. */
 const strict = {
@@ -102,7 +102,10 @@ export function mayMatch(rule: Rule, name: string): boolean {
 }
 
 /** Whether a rule applies to this agent. A rule for some agents does not apply to an unknown one. */
-export function isFor(rule: Rule, agent: string | undefined): boolean {
+export function isFor(
+  rule: {verdict: Verdict; agents?: readonly string[] | undefined},
+  agent: string | undefined,
+): boolean {
   if (rule.agents === undefined) return true;
   if (agent === undefined) return false;
   const match = rule.verdict === 'allow' ? strictMatch : looseMatch;

@@ -41,6 +41,8 @@ export function addApprovalCommands(program: Command, {home, json, finish}: Comm
         'Approve requests, by any unique part of their id. Without an id, show each pending request and ask.',
       )
       .option('--edit', 'edit the command or text first; your version runs')
+      .option('--network', 'let the command use the network')
+      .option('--host', 'let the command run outside the sandbox, where it can do whatever you can')
       .option('--always', 'also add the narrowest rule that allows it')
       .option('--answer <text>', 'answer a question')
       .option('--sign', 'sign the approval with ssh-keygen')
@@ -57,6 +59,7 @@ export function addApprovalCommands(program: Command, {home, json, finish}: Comm
             ids,
             edit: options.edit === true,
             always: options.always === true,
+            grants: {...(options.network && {network: true}), ...(options.host && {sandbox: 'host'})},
             sign: options.sign === true || options.key !== undefined,
             key: options.key,
             answer: options.answer,
@@ -125,6 +128,8 @@ interface WaitFlags {
 
 interface ApproveFlags extends WaitFlags {
   edit?: boolean;
+  network?: boolean;
+  host?: boolean;
   always?: boolean;
   answer?: string;
   sign?: boolean;

@@ -1,3 +1,4 @@
+import {GRANT_LINES} from '../../formats/approval/approval-grants.ts';
 import {fenceOf, isClosingFence} from '../../formats/approval/approval-labels.ts';
 import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
 import {fieldOf} from '../../formats/task/task.ts';
@@ -29,6 +30,12 @@ export function approvalPage(request: Request, page: ApprovalPage | undefined, w
     created ? colors.dim(ago(created, Date.now())) : '',
   ];
   const lines = [head.filter(Boolean).join('  '), ...wrapped(colors.bold, visibleLine(task.title), width)];
+  const again = fieldOf(task, 'again');
+  if (again !== undefined) lines.push(...wrapped(colors.yellow, visibleLine(again), width));
+  for (const line of GRANT_LINES) {
+    const [key = '', value] = line.split(': ');
+    if (fieldOf(task, key) === value) lines.push(...wrapped(colors.yellow, `granted by you: ${line}`, width));
+  }
   if (taint) lines.push(...wrapped(colors.yellow, `tainted: has read ${visibleLine(taint)}`, width));
   lines.push('', ...(page ? pageLines(page.file.text, width) : itemLines(request, width)));
   const changed = changeLines(request, page, width);
@@ -54,11 +61,12 @@ function changeLines(request: Request, page: ApprovalPage | undefined, width: nu
   return makeVisible(now.text) === shown ? [] : told('Command, as in the queue; this runs:', now.text);
 }
 
-/** The page without title and `## Review`; ids and digests come last. */
+/** The page without title and `## Review`; ids and digests come last, also on pages that have them on top. */
 function pageLines(text: string, width: number): string[] {
   const end = text.lastIndexOf('\n## Review');
   const whole = text.slice(0, end === -1 ? text.length : end);
   const body = whole.indexOf('\n## ') + 1;
+  if (!/^[a-z][a-z0-9_]*:/m.test(whole.slice(0, body))) return markdownLines(whole, width);
   const [head, rest] = [markdownLines(whole.slice(0, body), width), markdownLines(whole.slice(body), width)];
   return head.length === 0 ? rest : [...rest, '', ...head];
 }

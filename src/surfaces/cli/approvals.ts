@@ -72,16 +72,16 @@ const line = (text: string | null) =>
 
 function waitingTable(rows: readonly ApprovalRow[]): string {
   const now = Date.now();
-  const cells = rows.map(({id, created, expires, agent, risk, taint, where, title}) => [
+  const cells = rows.map(({id, created, expires, agent, risk, taint, where, title, again}) => [
     line(id),
     created ? ago(created, now).replace(' ago', '') : '',
     expires ? expiry(expires, now) : '',
     line(agent),
     line(risk),
     [where === 'host' && 'host', taint && 'tainted'].filter(Boolean).join(' '),
-    line(title.replace(/^Approve /, '')),
+    `${again === null ? '' : 'decide again · '}${line(title.replace(/^Approve /, ''))}`,
   ]);
-  const head = ['Id', 'Age', 'Expires in', 'Agent', 'Risk', '', 'Request'];
+  const head = ['Id', 'Age', 'Expires in', 'Agent', 'Risk', 'Note', 'Request'];
   const render = (text: string, column: number) =>
     column === 4 ? paintRisk(text) : column === 5 || text === 'expired' ? colors.yellow(text) : text;
   return fitTable(head, cells, screenWidth(), {render, spare: [1, 3, 2], whole: [0]});

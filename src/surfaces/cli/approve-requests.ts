@@ -1,3 +1,4 @@
+import type {Grants} from '../../formats/approval/approval-grants.ts';
 import {isBudget} from '../../formats/approval/approval-state.ts';
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
@@ -18,6 +19,8 @@ export interface ApproveOptions extends DecisionReport {
   ids: readonly string[];
   edit: boolean;
   always: boolean;
+  /** Permissions to add to commands. */
+  grants?: Grants;
   sign: boolean;
   key: string | undefined;
   answer: string | undefined;
@@ -25,10 +28,12 @@ export interface ApproveOptions extends DecisionReport {
 
 /** Asks for missing answers, signs if wanted, and writes the decisions. */
 export async function approveRequests(options: ApproveOptions, requests: readonly Request[]): Promise<Request[]> {
-  const {home, always} = options;
+  const {home, always, grants = {}} = options;
   const why = requests.every(isBudget) ? undefined : await unsigned(home, options.sign);
   if (why !== undefined) throw new UserError(`${why}; nothing was written`, exit.usage, 'agentdir approve --sign …');
   for (const request of requests) refuseDiffering(home, request);
+  const other = Object.keys(grants).length > 0 && requests.find(({command}) => command === undefined);
+  if (other) throw new UserError(`${other.id} is no command`, exit.usage, 'omit --network and --host');
   const by = await authorHere(home);
   const wanted = options.sign && !requests.every(isBudget);
   const key = wanted ? await (await import('../actions/decide/signing.ts')).signingKey(home, options.key) : undefined;
@@ -38,7 +43,7 @@ export async function approveRequests(options: ApproveOptions, requests: readonl
     const answer = isQuestion(request) ? await answerTo(options, request) : undefined;
     const edited = options.edit ? await editOne(home, request) : undefined;
     if (edited) edits.push([request, edited]);
-    const choice = await approving({home, request, by, always, answer, edited, key});
+    const choice = await approving({home, request, by, always, answer, edited, grants, key});
     noteReplaced(answer, choice.fields.answer);
     choices.push(choice);
   }

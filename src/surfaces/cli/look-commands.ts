@@ -52,21 +52,23 @@ export function addLookCommands(program: Command, {home, json, finish}: CommandC
   );
   about(
     policy
-      .command('explain <command...>')
-      .summary('explain the verdict on a command line')
-      .description('Explain the verdict on a command line. Quote the line, or use - to read it from standard input.')
+      .command('explain [command...]')
+      .summary('explain the verdict on a command line, or on a call of a tool')
+      .description(
+        'Explain the verdict on a command line. Quote the line, or use - to read it from standard input. With --tool, explain a call of that tool, with its path or address.',
+      )
       .option('--agent <name>', 'as this agent')
+      .option('--tool <name>', 'a call of this tool')
       .allowUnknownOption()
-      .action(async (words: string[], options: {agent?: string}) =>
-        finish(
-          (await import('./policy.ts')).policyExplainCommand({home: home(), words, agent: options.agent, json: json()}),
-        ),
+      .action(async (words: string[], {agent, tool}: {agent?: string; tool?: string}) =>
+        finish((await import('./policy.ts')).policyExplainCommand({home: home(), words, tool, agent, json: json()})),
       ),
     {
       examples: [
         ['agentdir policy explain "git log | head -5; rm -fr build"', 'each command of the line, with its rule'],
         ['agentdir policy explain "docker ps" --agent executor-001', 'for one agent: rules can be limited to agents'],
         ['agentdir policy explain - < deploy.sh', 'a line from a file'],
+        ['agentdir policy explain --tool edit_file src/app.ts --agent coder', 'may this agent edit this file?'],
       ],
       exits: {1: 'allowlist.yaml is missing', 4: 'allowlist.yaml has errors'},
       json: 'value',

@@ -7,8 +7,10 @@ import {jsonText, visibleLine} from '../../formats/common/visible.ts';
 import type {Policy, Verdict} from '../../formats/rule.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../home/read.ts';
-import {judge, runPolicyTests} from '../../policy/judge.ts';
+import {judgeAddress} from '../../policy/address.ts';
+import {judge, judgeTool, runPolicyTests} from '../../policy/judge.ts';
 import {riskOf} from '../../policy/risk.ts';
+import {isExternalTool, toolNamed, tools} from '../../policy/tools.ts';
 import {colors, note, plural, print, printWhole} from '../terminal/output.ts';
 
 export const paint: Record<Verdict, (text: string) => string> = {
@@ -21,14 +23,26 @@ interface ExplainOptions {
   home: string;
   /** One: the line, or `-` for standard input. Several: the words of one command. */
   words: readonly string[];
+  /** Explain a call of this tool instead, with `words` as its path or address. */
+  tool?: string | undefined;
   agent: string | undefined;
   json: boolean;
 }
 
-export function policyExplainCommand({home: dir, words, agent, json}: ExplainOptions): number {
+export function policyExplainCommand({home: dir, words, tool: asked, agent, json}: ExplainOptions): number {
+  if (words.length === 0 && asked === undefined)
+    throw new UserError(
+      'name the command line to explain',
+      exit.usage,
+      'for example: agentdir policy explain "git log"',
+    );
   const line = lineOf(words);
   const policy = policyOf(dir);
   if (agent !== undefined) noteUnknownAgent(dir, agent);
+  const [tool, argument] =
+    asked === undefined ? toolCallIn(words) : [asked, words.length > 0 ? words.join(' ') : undefined];
+  if (tool !== undefined && toolNamed(tool) !== 'execute_command')
+    return explainTool(tool, argument, policy, {agent, json});
   const judgement = judge(line, policy, agent === undefined ? {} : {agent});
   const risk = riskOf(judgement);
   if (json) {
@@ -55,6 +69,36 @@ export function policyExplainCommand({home: dir, words, agent, json}: ExplainOpt
   const told = new Set(judgement.segments.map(({source, reason}) => `\`${source}\`: ${reason}`));
   for (const reason of judgement.reasons) if (!told.has(reason)) print(`  - ${visibleLine(reason)}`);
   print(`  risk ${risk.level}${colors.dim(`: ${visibleLine(risk.factors.join('; '))}`)}`);
+  return exit.done;
+}
+
+/** `edit_file src/a.ts`: no program has such a name, so this is a call of the tool. */
+function toolCallIn(words: readonly string[]): [tool?: string, argument?: string | undefined] {
+  const [first = '', ...rest] = words.length === 1 ? (words[0] ?? '').split(/\s+(.*)/s, 2) : words;
+  if (!first.includes('_') || toolNamed(first) !== first || first === 'execute_command') return [];
+  return [first, rest.join(' ') || undefined];
+}
+
+function explainTool(
+  tool: string,
+  argument: string | undefined,
+  policy: Policy,
+  {agent, json}: Pick<ExplainOptions, 'agent' | 'json'>,
+): number {
+  const name = toolNamed(tool);
+  if (name === undefined && !isExternalTool(tool)) {
+    const near = nearest(tool, Object.keys(tools));
+    throw new UserError(`there is no tool "${tool}"`, exit.usage, near ? `did you mean ${near}?` : 'see docs/tools.md');
+  }
+  const {verdict, reason} =
+    name === 'fetch' && argument !== undefined
+      ? judgeAddress(argument, policy, agent)
+      : judgeTool(tool, policy, {agent, path: argument});
+  if (json) printWhole(jsonText({verdict, tool: name ?? tool, path: argument ?? null, reasons: [reason]}));
+  else {
+    print(`${paint[verdict](verdict)}  ${visibleLine([name ?? tool, argument].filter(Boolean).join(' '))}`);
+    print(`  ${colors.dim(visibleLine(reason))}`);
+  }
   return exit.done;
 }
 

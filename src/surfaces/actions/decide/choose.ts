@@ -1,9 +1,11 @@
+import {type Grants, grantFields} from '../../../formats/approval/approval-grants.ts';
 import {isBudget} from '../../../formats/approval/approval-state.ts';
 import {exit, UserError} from '../../../formats/common/errors.ts';
 import {fieldOf} from '../../../formats/task/task.ts';
 import {redactMessage} from '../talk/redact-message.ts';
 import type {PersonDecision} from './decide.ts';
 import type {Edited} from './edited.ts';
+import {pendingPage} from './page.ts';
 import {isUnrecorded, type Request} from './queue.ts';
 
 export interface Approving {
@@ -16,12 +18,23 @@ export interface Approving {
   answer?: string | undefined;
   /** The edited text. */
   edited?: Edited | undefined;
+  /** Permissions to add to a command. */
+  grants?: Grants;
   /** The signing key, if any. Budgets are never signed, since they run nothing. */
   key?: string | undefined;
 }
 
 /** Builds an approval; the signature comes last. */
-export async function approving({home, request, by, always, answer, edited, key}: Approving): Promise<PersonDecision> {
+export async function approving({
+  home,
+  request,
+  by,
+  always,
+  answer,
+  edited,
+  grants = {},
+  key,
+}: Approving): Promise<PersonDecision> {
   if (isQuestion(request) && (answer ?? '').trim() === '')
     throw new UserError(
       `${request.id} is a question: give an answer`,
@@ -32,6 +45,7 @@ export async function approving({home, request, by, always, answer, edited, key}
   const fields = {
     ...(edited && edited.where !== 'page' ? {command: edited.text} : {}),
     ...(told === undefined ? {} : {answer: told}),
+    ...grantFields(grants),
     ...(always ? {always: 'true'} : {}),
     approved_by: by,
     approved_at: new Date().toISOString(),
@@ -39,7 +53,13 @@ export async function approving({home, request, by, always, answer, edited, key}
   if (key === undefined || isBudget(request)) return {request, decision: 'approved', fields};
   const [{signDecision}, {currentEdit}] = await Promise.all([import('./signing.ts'), import('./asked-for.ts')]);
   const text = told ?? (edited ? edited.text : currentEdit(home, request));
-  return {request, decision: 'approved', fields: {...fields, signature: await signDecision(home, request, text, key)}};
+  const {wrong: _, ...written} = {...pendingPage(home, request.id)?.file.review?.grants, ...request.grants, ...grants};
+  const signed = {edited: text, grants: written};
+  return {
+    request,
+    decision: 'approved',
+    fields: {...fields, signature: await signDecision(home, request, signed, key)},
+  };
 }
 
 /** Builds a rejection; removes fields of an unrecorded approval. */

@@ -9,7 +9,7 @@ import {updateTasks} from '../../../formats/task/task-edit.ts';
 import {parseTasks} from '../../../formats/task/task-parse.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {editFile} from '../../../home/edit-file.ts';
-import {readStatus} from '../../../home/status.ts';
+import {daemonOf, lastStatus, readStatus} from '../../../home/status.ts';
 import {fileError} from '../talk/file-error.ts';
 import {pendingPage} from './page.ts';
 import {
@@ -59,15 +59,23 @@ export function decide(home: string, choices: readonly PersonDecision[]): Promis
   });
 }
 
-/** The daemon would revert it. */
+/** The daemon, or the next one, would revert it. */
 function refuseVoid(home: string): void {
-  const running = readStatus(nodeDisk(home))?.unconfined;
-  if (running === undefined) return;
-  throw new UserError(
-    `no decision counts while a command runs outside the sandbox (${visibleLine(running)}); nothing was written`,
-    exit.failed,
-    'decide when it has ended: agentdir status',
-  );
+  const disk = nodeDisk(home);
+  const running = readStatus(disk)?.unconfined;
+  if (running !== undefined)
+    throw new UserError(
+      `no decision counts while a command runs outside the sandbox (${visibleLine(running)}); nothing was written`,
+      exit.failed,
+      'decide when it has ended: agentdir status',
+    );
+  const left = daemonOf(disk) ? undefined : lastStatus(disk)?.unconfined;
+  if (left !== undefined)
+    throw new UserError(
+      `the daemon was killed while a command ran outside the sandbox (${visibleLine(left)}); no decision counts until a daemon has ended it; nothing was written`,
+      exit.failed,
+      'start the daemon, then decide: agentdir start --background',
+    );
 }
 
 /** The current item; throws if this decision may not be written. */

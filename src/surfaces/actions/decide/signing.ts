@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {signersPath} from '../../../effects/signature/signers-file.ts';
 import {sign, verifySignature} from '../../../effects/signature/ssh-signature.ts';
 import {signedText} from '../../../formats/approval/approval-digest.ts';
+import type {Grants} from '../../../formats/approval/approval-grants.ts';
 import {exit, UserError} from '../../../formats/common/errors.ts';
 import {parseSettings} from '../../../formats/settings.ts';
 import {fieldOf} from '../../../formats/task/task.ts';
@@ -16,12 +17,12 @@ import type {Request} from './queue.ts';
 export async function signDecision(
   home: string,
   {id, task}: Request,
-  edited: string | undefined,
+  {edited, grants}: {edited: string | undefined; grants: Grants},
   key: string,
 ): Promise<string> {
   const digest = fieldOf(task, 'digest');
   if (digest === undefined) throw new UserError(`${id} has no digest to sign`, exit.usage, 'omit --sign');
-  const text = signedText({id, digest, decision: 'approved', edited});
+  const text = signedText({id, digest, decision: 'approved', edited, grants});
   const signed = await sign(text, key);
   if ('problem' in signed) throw new UserError(`it could not be signed: ${signed.problem}`);
   const signers = signersOf(home);

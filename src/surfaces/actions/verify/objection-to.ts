@@ -1,5 +1,6 @@
 import {verifyBy} from '../../../effects/signature/ssh-signature.ts';
 import {callDigest, signedText} from '../../../formats/approval/approval-digest.ts';
+import {readGrants} from '../../../formats/approval/approval-grants.ts';
 import {toolNamed} from '../../../policy/tools.ts';
 import type {Decisions} from './decisions.ts';
 import type {Execution} from './executions.ts';
@@ -145,8 +146,11 @@ async function toSignature(
   if ('problem' in signers) return {kind: 'signature', what: signers.problem};
   const label = findPage(at, id)?.edits?.toLowerCase() ?? '';
   const shown = item.field('original') === undefined ? findPage(at, id)?.action[label] : item.field('command');
-  const edited = item.field('edited') === 'true' ? shown : undefined;
-  const text = signedText({id, digest: item.field('digest') ?? '', decision: 'approved', edited});
+  const isEdited = item.field('edited') === 'true';
+  const isSameText = item.field('original') !== undefined && item.field('original') === item.field('command');
+  const edited = isEdited && !isSameText ? shown : undefined;
+  const grants = (isEdited && readGrants(item.field)) || {};
+  const text = signedText({id, digest: item.field('digest') ?? '', decision: 'approved', edited, grants});
   const verified = await verifyBy(text, signature, signers.text, new Date(said.time));
   return 'problem' in verified ? {kind: 'signature', what: `approval ${id}: ${verified.problem}`} : undefined;
 }

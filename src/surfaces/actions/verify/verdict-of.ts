@@ -32,8 +32,8 @@ export function verdictOf(call: JudgedCall, policy: Policy, settings: Settings):
     name === 'execute_command'
       ? ofCommand(call, args, policy, settings)
       : name === 'fetch'
-        ? judgeAddress(String(args.url ?? ''), policy)
-        : judgeTool(call.tool, policy);
+        ? judgeAddress(String(args.url ?? ''), policy, call.agent)
+        : judgeTool(call.tool, policy, {agent: call.agent, path: pathIn(args, call.agent)});
   if (judged.verdict !== 'allow' || !call.tainted) return judged;
   if (effectOf(call.tool) === 'outside' || name === 'remember')
     return {verdict: 'ask', reason: `${call.tool} reaches others, and the session had read what came from outside`};
@@ -60,6 +60,13 @@ function ofCommand(
   if (tainted && (network || onHost.some(({argv}) => mayReachOut(argv) !== undefined)))
     return ask('it reaches other machines, and the session had read what came from outside');
   return {verdict, reason: reasons.join('; ')};
+}
+
+/** The path of a call, relative to the agent's workspace, wherever the home was when it ran. */
+function pathIn({path}: Readonly<Record<string, unknown>>, agent: string): string | undefined {
+  if (typeof path !== 'string') return undefined;
+  const start = `/workspaces/${agent}/`;
+  return path.startsWith('/') && path.includes(start) ? path.slice(path.indexOf(start) + start.length) : path;
 }
 
 function argumentsOf(text: string): Readonly<Record<string, unknown>> {
