@@ -111,7 +111,10 @@ function memberFault(member: string, instance: string, names: Names): AddressFau
 export function assigneeFault(name: string, names: Names): AddressFault | undefined {
   const fault = isPerson(name, names) ? undefined : agentFault(name, names);
   return fault?.message.endsWith(' is not an agent')
-    ? {...fault, message: `${fault.message}; listed under people?`}
+    ? {
+        message: `${fault.message}; listed under people?`,
+        hint: `if that is a person, write people: [${name}] in agentdir.yaml; else ${fault.hint}`,
+      }
     : fault;
 }
 
