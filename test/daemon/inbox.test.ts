@@ -160,7 +160,7 @@ describe('a line of an inbox', () => {
       text => text.includes('line 6 of inbox/bad.jsonl is set aside'),
     );
     const status = await agentdir(house.home, ['status']);
-    expect(status.stdout).toContain('inbox/bad.jsonl: rejected lines are in inbox/rejected/bad.jsonl');
+    expect(status.stdout).toContain('line 7 went to talker-shared; rejected lines are in inbox/rejected/bad.jsonl');
     // What is read is over and done with: only what was set aside is wrong now.
     const check = await agentdir(house.home, ['check', '--json']);
     expect(check.stdout).not.toContain('"inbox/bad.jsonl"');
@@ -265,7 +265,7 @@ describe('a line of an inbox', () => {
     await arrived('to', ['t2']);
     await until(
       () => read(house.home, 'NEEDS_YOU.md'),
-      text => text.includes('got "nobody"'),
+      text => text.includes('nobody is not an agent'),
     );
     put(house.home, {'templates/nobody.agent.yaml': agent('nobody')});
     await arrived('to', ['t1', 't2', 't3']);
@@ -288,7 +288,7 @@ describe('a line of an inbox', () => {
     renameSync(join(house.home, 'templates/late.agent.yaml'), join(house.home, 'late'));
     await until(
       () => read(house.home, 'NEEDS_YOU.md'),
-      text => text.includes('got "late"'),
+      text => text.includes('late is not an agent'),
     );
     append('late.jsonl', lineOf('l1'));
     await until(

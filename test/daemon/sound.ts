@@ -63,7 +63,9 @@ function normal(files: Record<string, string>, home: string): Record<string, str
   const result: Record<string, string> = {};
   for (const [path, text] of Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1))) {
     const ids = new Map<string, string>();
-    result[path] = text
+    // Newest first, so the order depends on times.
+    const ordered = path === 'NEEDS_YOU.md' ? text.split('\n').sort().join('\n') : text;
+    result[path] = ordered
       .replaceAll(home, 'HOME')
       .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?UTC|Z)?/g, 'TIME')
       .replace(/task-[0-9a-z]{12}/g, id => {
