@@ -166,11 +166,11 @@ describe.each(editors)('%s', (name, editor) => {
     const [tasks, session] = await Promise.all([editor.open(home, TASKS), editor.open(home, SESSION)]);
     if (program === 'vim') expect(existsSync(join(home, 'tasks/.t.task.md.swp'))).toBe(true);
 
-    editor.append(tasks, '- [ ] @away/planner "one"\n');
+    editor.append(tasks, '- [ ] @human "one"\n');
     await editor.save(tasks);
     const one = await committed(home, TASKS, text => text.includes('created:'));
     // The editor still has it without the id: this save would undo what the daemon wrote.
-    editor.append(tasks, '- [ ] @away/planner "two"\n');
+    editor.append(tasks, '- [ ] @human "two"\n');
     await editor.saveStale(tasks);
     const two = await committed(home, TASKS, text => count(text, /created:/g) === 2);
     editor.append(tasks, '\nMore prose.\n');
@@ -204,7 +204,7 @@ describe.each(editors)('%s', (name, editor) => {
       ...['Ada', 'agentdir', 'agentdir'],
       ...['Ada', 'agentdir'],
     ]);
-    expect(history[1]?.text.trimEnd()).toMatch(/^# Mine\n\nProse.\n+- \[ \] @away\/planner "one"$/);
+    expect(history[1]?.text.trimEnd()).toMatch(/^# Mine\n\nProse.\n+- \[ \] @human "one"$/);
     const own = await versions(home, SESSION);
     expect(own.map(({author}) => author)).toEqual(['Ada', 'agentdir', 'Ada', 'agentdir', 'agentdir']);
     expect(own[0]?.text.trim()).toBe(LEAST.trim());
@@ -246,7 +246,7 @@ describe.skipIf(!installed('vim') || !installed('script'))('vim in a hurry (skip
     await at.shows(/t\.task\.md"/);
     const names = ['one', 'two', 'three', 'four', 'five', 'six'];
     for (const name of names) {
-      at.type(`o- [ ] @away/planner "${name}"${ESCAPE}`);
+      at.type(`o- [ ] @human "${name}"${ESCAPE}`);
       await saveAnyhow(at);
       // Sometimes before the daemon has filled in the last, sometimes after.
       if (name.length > 3) await committed(home, TASKS, text => text.includes(`"${name}"\n  id:`));
@@ -268,9 +268,9 @@ describe('the shell', () => {
   it('cat >, >> and sed -i: each is committed and completed', async () => {
     const home = await newHome();
     const served = await serve(home);
-    await sh(home, `printf '# Mine\\n- [ ] @away/planner "one"\\n' | cat > ${TASKS}`);
+    await sh(home, `printf '# Mine\\n- [ ] @human "one"\\n' | cat > ${TASKS}`);
     await settled(home, TASKS, text => count(text, /created:/g) === 1);
-    await sh(home, `echo '- [ ] @away/planner "two"' >> ${TASKS}`);
+    await sh(home, `echo '- [ ] @human "two"' >> ${TASKS}`);
     await settled(home, TASKS, text => count(text, /created:/g) === 2);
     await sh(home, `sed -i '/"one"/s/\\[ \\]/[x]/' ${TASKS}`);
     const text = await settled(home, TASKS, now => now.includes('completed:'));
@@ -288,7 +288,7 @@ describe('the shell', () => {
   it('a slow writer, whose file is completed while it still writes: all of it arrives', async () => {
     const home = await newHome();
     const served = await serve(home);
-    const task = (name: string) => `printf -- '- [ ] @away/planner "${name}"\\n'`;
+    const task = (name: string) => `printf -- '- [ ] @human "${name}"\\n'`;
     const filledIn = (name: string) => `until grep -A1 '"${name}"' ${TASKS} | grep -q id:; do sleep 0.02; done`;
     // Its descriptor stays that of the file it opened, which the daemon replaces.
     await sh(
@@ -363,7 +363,7 @@ describe('other editors, by what they ask of the system', () => {
     let [tasks, session] = [read(home, TASKS), LEAST];
     const names = Object.keys(savers);
     for (const [i, name] of names.entries()) {
-      tasks += `- [ ] @away/planner "${name}"\n`;
+      tasks += `- [ ] @human "${name}"\n`;
       session += `  - role: user\n    content: message ${i}\n`;
       savers[name]?.(join(home, TASKS), tasks);
       savers[name]?.(join(home, SESSION), session);

@@ -326,8 +326,8 @@ describe('a person who decides', () => {
     const {policy} = parseAllowlist(`version: 1\ncommands: {allow: ${JSON.stringify(rules)}}`);
     for (const [args, where, ran] of [
       [{command: 'ls -a / > out.txt'}, 'on the host, outside the sandbox', 'host'],
-      [{command: 'cat /proc/net/dev > out.txt'}, 'in the sandbox: the workspace', 'sandbox with network'],
-      [{command: 'id > out.txt'}, 'in the sandbox: the workspace', 'sandbox'],
+      [{command: 'cat /proc/net/dev > out.txt'}, 'in the sandbox: it sees the workspace', 'sandbox with network'],
+      [{command: 'id > out.txt'}, 'in the sandbox: it sees the workspace', 'sandbox'],
       [{command: 'id', sandbox: 'host'}, 'on the host, outside the sandbox', 'host'],
     ] as const) {
       const {ask, execute} = await asking(context, 'execute_command', args, policy);
@@ -353,7 +353,7 @@ describe('a person who decides', () => {
     for (const part of [
       'to run on the host, network access',
       '"curl" "example.com"\n  ',
-      'the line redirects',
+      'it redirects input or output',
       '120 s',
     ])
       expect(textOf(ask)).toContain(part);

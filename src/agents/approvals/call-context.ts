@@ -10,6 +10,7 @@ import type {Clock} from '../../home/disk/clock.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {contextFor} from '../../runners/in-process.ts';
 import type {DaemonServices, RunnableCall} from '../../runners/runner.ts';
+import {approvalStateOf} from '../sessions/budget.ts';
 import type {Approvals} from '../state/approvals.ts';
 import {type Caller, isCommand, isRepeatable, nameOfCall} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
@@ -73,10 +74,12 @@ export async function callSettingOf(
       ? signal
       : AbortSignal.any([signal, timeLimit(files.disk.clock, seconds * 1000)]);
   const services = effects.services(caller, call, signal);
+  // Requests may be bound to a state that is a second old; a decision is compared with the state of now.
+  const mayRun = call.approval !== undefined && approvalStateOf(files, call.approval) === 'approved';
   const walk = () => effectsOf(effects.world).wholeState(plain.place, limited);
   const context = {
     ...contextFor({sandbox, redact, env: effects.world.environment}, plain, services, limited),
-    workspaceState: () => approvals.workspaceStates.current(agent, walk, {fresh: begun !== undefined}),
+    workspaceState: () => approvals.workspaceStates.current(agent, walk, {fresh: mayRun}),
   };
   return {context, plain, services, signal: limited};
 }

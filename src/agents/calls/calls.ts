@@ -52,6 +52,8 @@ export async function beginCalls(
   const {clock} = daemon.files.disk;
   const {path} = caller;
   const fresh = approvals.staleSessions.delete(path);
+  // All requests of this look are bound to one state of the workspace.
+  approvals.workspaceStates.forget(caller.agent);
   const asks: CallRequest[] = [];
   const open: Call[] = [];
   let full = false;

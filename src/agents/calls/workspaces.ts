@@ -61,7 +61,7 @@ export async function runInWorkspace(
     crashPoint('workspace-commit');
     const kept = await effects.commitCall(workspace, commit, paths);
     notes.push(...kept.notes);
-    workspaceStates.changed(agent);
+    workspaceStates.forget(agent);
     if (before && 'digest' in before && !daemon.turns.stopped) {
       const after = await workspaceStates.current(agent, readState);
       // So this call does not void other decisions.

@@ -38,8 +38,8 @@ export class WorkspaceStates {
     return state;
   }
 
-  /** A call may have changed the workspace. */
-  changed(agent: string): void {
+  /** The workspace may have changed: read it again when it is needed. */
+  forget(agent: string): void {
     this.#known.delete(agent);
   }
 

@@ -101,7 +101,7 @@ export interface ToolContext extends CallPlace, HomeServices {
   /** The configured sandbox mode, and the sandbox of this machine. */
   commands: {mode: SandboxMode; sandbox: Sandbox};
   onStarted: () => void;
-  /** The state of the agent's workspace, for decisions that are bound to it; may be up to a second old before the call begins. */
+  /** The state of the agent's workspace, for decisions that are bound to it; may be up to a second old as long as nobody has approved the call. */
   workspaceState: () => Promise<WholeState>;
   /** Called when no process of a command is left. */
   onEnded: () => void;
