@@ -211,16 +211,19 @@ function readTests(written: z.infer<typeof testSchema>, at: (index: (string | nu
   return [{run: words, tool, ...(path !== undefined && {path}), ...common, place}];
 }
 
+/** Patterns that other programs know: as a deny rule, one would silently deny nothing. */
+const UNUSUAL = /[{}]|[@!+*?]\(|^!|\*\*[^/]|[^/]\*\*|\[[^\]]*\/|\[\^?\]|^\s|\s$/;
+
 function readToolRule(written: z.infer<typeof toolRuleSchema>, place: Place, problems: Problem[]): ToolRule {
   const {match, paths, agents, verdict} = written;
-  const wrong = paths?.find(path => /^[/~]|\\|(?:^|\/)\.\.(?:\/|$)/.test(path));
+  const wrong = paths?.find(path => /^[/~]|\\|(?:^|\/)\.\.(?:\/|$)/.test(path) || UNUSUAL.test(path));
   if (wrong !== undefined)
     problems.push(
       problem(
         'BAD_RULE',
         place,
         `expected a path below the workspace such as "src/**", got ${JSON.stringify(wrong)}`,
-        'write it relative to the workspace, without ".."',
+        'write it relative to the workspace, with *, ? and ** as a whole folder; no "..", braces or other patterns',
       ),
     );
   return {match, verdict, ...(paths && {paths}), ...(agents && {agents}), place};

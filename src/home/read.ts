@@ -157,12 +157,20 @@ export function readHomeFile(disk: Disk, path: string): ReadResult {
 /** Files that decide what agents may do. Their parent folders are checked for links, too. */
 const DECIDING = /^(?:templates|approvals|tasks)\//;
 
-/** Whether a path resolves into workspaces/. Files that agents can write must not decide anything. */
+/** Whether a path resolves into a folder where agents write. Files there must not decide anything. */
 export function leadsToWorkspace(disk: Disk, path: string): boolean {
+  const real = realPath(disk, path);
+  return ['workspaces', '.workspaces'].some(folder => {
+    const root = realPath(disk, folder);
+    return real !== undefined && root !== undefined && real.startsWith(`${root}/`);
+  });
+}
+
+function realPath(disk: Disk, path: string): string | undefined {
   try {
-    return disk.realPath(path).startsWith(`${disk.realPath('workspaces')}/`);
+    return disk.realPath(path);
   } catch {
-    return false;
+    return undefined;
   }
 }
 

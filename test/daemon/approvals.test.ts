@@ -318,6 +318,8 @@ describe('a yes', () => {
   });
 
   it('is taken back by a no on its page while the call waits for another call in its workspace', async () => {
+    const id = calling(command('echo late > late.txt'));
+    const item = await askedBy(house.home, id);
     const holding = calling(command('echo hold > hold.txt'));
     const held = await askedBy(house.home, holding);
     // An approved call runs alone in the workspace.
@@ -325,8 +327,6 @@ describe('a yes', () => {
       command: 'echo > holding.txt; while [ ! -e go.txt ]; do sleep 0.05; done',
     });
     await until(() => existsSync(inWorkspace('holding.txt')), Boolean);
-    const id = calling(command('echo late > late.txt'));
-    const item = await askedBy(house.home, id);
     decideInQueue(house.home, item.id, 'x');
     const page = pagePath(item.id, 'approved');
     await until(() => read(house.home, page), Boolean);

@@ -60,11 +60,13 @@ export function homeBytes(home: string, request: string): Record<string, string>
   const queue = readFileSync(join(home, APPROVALS_FILE), 'utf8');
   const {items} = readApprovalItems(parseTasks(queue));
   const own = items.filter(({id}) => id === request).map(({task}) => queue.slice(task.start, task.end).trimEnd());
+  // The daemon says why a decision of a command does not count.
+  const plain = (text: string) => text.replace(/^\s*again: decided while .*\n?/gm, '').trimEnd();
   return {
     ...bytes,
-    [pagePath(request)]: readFileSync(join(home, pagePath(request)), 'utf8'),
+    [pagePath(request)]: plain(readFileSync(join(home, pagePath(request)), 'utf8')),
     [pathOf('bystander')]: readFileSync(join(home, pathOf('bystander')), 'utf8'),
-    [`${APPROVALS_FILE} ${request}`]: own.join('\n---\n'),
+    [`${APPROVALS_FILE} ${request}`]: plain(own.join('\n---\n')),
     'templates/': readdirSync(join(home, 'templates')).sort().join('\n'),
     'workspaces/': readdirSync(join(home, 'workspaces')).sort().join('\n'),
   };

@@ -100,6 +100,18 @@ export async function suspectEarlierChanges(
     const seen = read && snapshotOfText(path, kind, read.text, read);
     await takeBack(daemon, path, seen, commands.join(' and '), {blob: former});
   }
+  if (commands.length > 0) await cutAllLinks(daemon);
+}
+
+/** The command may have linked a file in which people decide to a place where agents write. */
+async function cutAllLinks(daemon: With<'files' | 'reports' | 'approvals'>): Promise<void> {
+  const {files} = daemon;
+  for (const path of [...files.known.keys()].filter(each => mayNotChange(files, each))) {
+    const kind = kindOf(path);
+    const read = kind && readHomeFile(files.disk, path);
+    if (kind && read && 'text' in read && read.stat.nlink > 1n)
+      await cutLinks(daemon, snapshotOfText(path, kind, read.text, read));
+  }
 }
 
 /** Calls of a session that an earlier daemon started outside the sandbox, and that have no result. */

@@ -72,7 +72,7 @@ export async function planCommand(
     ...judgement.segments.flatMap((segment, i) =>
       programs[i]?.confined ? [] : unsafeOnHost(segment, context, unconfined),
     ),
-    ...ownRepository(judgement.segments, context),
+    ...ownRepository(judgement.segments, context, online),
   ];
   return {...plan, verdict: asks.length > 0 ? 'ask' : 'allow', reasons: asks.length > 0 ? asks : judgement.reasons};
 }
@@ -143,9 +143,10 @@ function linkOutOf(folder: string, workspace: string): string | undefined {
 }
 
 /** git runs programs that the settings of a repository name (`diff.x.textconv`), and agents write those of another repository. */
-function ownRepository(segments: readonly SegmentJudgement[], context: ToolContext): string[] {
+function ownRepository(segments: readonly SegmentJudgement[], context: ToolContext, online: boolean): string[] {
   const found = segments.find(({argv}) => commandKind(argv[0] ?? '') === 'git');
-  if (!found || !hasOwnRepository(context)) return [];
+  // Its own repository is the agent's to use, but not with the network that a rule grants.
+  if (!found || !(hasOwnRepository(context) || (context.ownGit && online))) return [];
   return [
     `\`${found.source}\`: git does what the settings of a repository say, and agents can change those of this one`,
   ];

@@ -54,9 +54,11 @@ async function configOf(journal: string, agent: string): Promise<string> {
 /** Above this, an approval is bound to the moment instead: it is asked again whenever it is about to run. */
 const MOST_FILES = 20_000;
 
+/** Objects, which their names bind. Settings may include any other file. */
+const OBJECT = /^objects\/(?:[0-9a-f]{2}\/[0-9a-f]{38}|pack\/pack-[0-9a-f]{40}\.(?:pack|idx|rev))$/;
+
 /**
- * Digest of what git obeys in the agent's own repository: settings, hooks, branches, the index; not its objects, which their names
- * bind. Undefined if there is none.
+ * Digest of what git obeys in the agent's own repository: everything but its objects. Undefined if there is none.
  */
 export function ownRepositoryState(home: string, agent: string): string | undefined {
   const root = ownGitDir(home, agent);
@@ -67,9 +69,8 @@ export function ownRepositoryState(home: string, agent: string): string | undefi
   for (let folder = work.pop(); folder !== undefined; folder = work.pop())
     for (const name of readdirSync(join(root, folder)).sort()) {
       const path = folder === '' ? name : `${folder}/${name}`;
-      if (path === 'objects' || path === 'logs') continue;
       const stat = lstatSync(join(root, path), {throwIfNoEntry: false});
-      if (!stat) continue;
+      if (!stat || (stat.isFile() && OBJECT.test(path))) continue;
       if (left-- === 0) return `more than ${MOST_FILES} files, ${randomBytes(8).toString('hex')}`;
       if (stat.isDirectory()) work.push(path);
       // Programs can set the modification time, but not the change time.
