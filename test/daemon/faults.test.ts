@@ -83,7 +83,7 @@ describe('a full disk', () => {
     );
     fill();
     // In place, in blocks the files have already.
-    writeFileSync(join(home, TASKS), '# Mine\n- [ ] @away/planner "one"\n', {flag: 'r+'});
+    writeFileSync(join(home, TASKS), '# Mine\n- [ ] @human "one"\n', {flag: 'r+'});
     writeFileSync(join(home, 'memory/m.md'), 'y'.repeat(2000), {flag: 'r+'});
     await until(
       () => told(served, 'trouble'),
@@ -96,7 +96,7 @@ describe('a full disk', () => {
     // What it cannot write stays whole as it was.
     tidy(home);
     expect(read(home, 'NEEDS_YOU.md')).toBe(needs);
-    expect(read(home, TASKS)).toBe('# Mine\n- [ ] @away/planner "one"\n');
+    expect(read(home, TASKS)).toBe('# Mine\n- [ ] @human "one"\n');
     expect(JSON.parse(readFileSync(join(home, '.agentdir/status.json'), 'utf8'))).toMatchObject({pid: served.pid});
     await until(
       async () => (await agentdir(home, ['status'])).stdout,
@@ -143,7 +143,7 @@ describe('a full disk', () => {
         events => events.some(({event}) => event === 'sandbox'),
       );
       fill();
-      writeFileSync(join(home, TASKS), '# Mine\n- [ ] @away/planner "one"\n', {flag: 'r+'});
+      writeFileSync(join(home, TASKS), '# Mine\n- [ ] @human "one"\n', {flag: 'r+'});
       await until(
         () => told(served, 'trouble'),
         troubles => troubles.length > 0,
@@ -157,7 +157,7 @@ describe('a full disk', () => {
       expect(refused.stderr).toMatch(/^agentdir: .*(?:disk is full|no space)/i);
       expect(refused.stderr).not.toContain('    at ');
       tidy(home);
-      expect(read(home, TASKS)).toBe('# Mine\n- [ ] @away/planner "one"\n');
+      expect(read(home, TASKS)).toBe('# Mine\n- [ ] @human "one"\n');
       free();
       const again = await serve(home);
       await settled(home, TASKS, text => text.includes('created:'));
@@ -175,7 +175,7 @@ describe('a full disk', () => {
       // Completed by the daemon, and not committed: what the person saved is known from .agentdir alone.
       const lock = join(home, '.git/index.lock');
       writeFileSync(lock, '');
-      put(home, {[TASKS]: '# Mine\n- [ ] @away/planner "one"\n'});
+      put(home, {[TASKS]: '# Mine\n- [ ] @human "one"\n'});
       await until(
         () => read(home, TASKS),
         text => text.includes('created:'),
@@ -208,7 +208,7 @@ describe('a full disk', () => {
     '(needs to mount a tmpfs) what cannot be kept is told as long as there is something to keep',
     async () => {
       const {home, fill, free} = await smallHome();
-      put(home, {[TASKS]: '- [ ] @away/planner "a"\n'});
+      put(home, {[TASKS]: '- [ ] @human "a"\n'});
       const served = await serve(home);
       const full = await settled(home, TASKS, text => text.includes('created:'));
       await until(
@@ -220,7 +220,7 @@ describe('a full disk', () => {
         truncateSync(join(home, TASKS), text.length);
       };
       fill();
-      inPlace('- [ ] @away/planner "a"\n  id: my-own-id\n');
+      inPlace('- [ ] @human "a"\n  id: my-own-id\n');
       await until(
         () => told(served, 'trouble'),
         troubles => troubles.some(what => /^conflicts\/.* cannot be written: the disk is full/.test(what)),
@@ -286,7 +286,7 @@ describe('a clock that is set back two hours', () => {
       NO_FAKE_STAT: '1',
     };
     const served = await serve(home, fake);
-    put(home, {[SESSION]: LEAST, [TASKS]: '- [ ] @away/planner "one"\n'});
+    put(home, {[SESSION]: LEAST, [TASKS]: '- [ ] @human "one"\n'});
     const first = await settled(home, SESSION, text => text.includes('updated:'));
     const tasks = await settled(home, TASKS, text => text.includes('created:'));
     writeFileSync(clock, '-7200\n');

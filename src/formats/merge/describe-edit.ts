@@ -1,5 +1,5 @@
 import {parseApproval} from '../approval/approval.ts';
-import {blocks} from '../common/diagnostic.ts';
+import {hasErrors} from '../common/diagnostic.ts';
 import type {Kind} from '../common/key.ts';
 import {isMap} from '../common/values.ts';
 import {makeVisible} from '../common/visible.ts';
@@ -75,7 +75,7 @@ const boxWords: Record<TaskState, string> = {
 const decisionWords: Record<TaskState, string> = {...boxWords, completed: 'approved', in_progress: 'left unclear'};
 
 function tasksEdit(before: TaskFile, now: TaskFile, queue: boolean): EditWords {
-  if (blocks(before.problems) || blocks(now.problems)) return {words: 'edited', tasks: []};
+  if (hasErrors(before.problems) || hasErrors(now.problems)) return {words: 'edited', tasks: []};
   const match = matchTasks(before, now);
   const touched: Task[] = [];
   const deeds = new Map<string, Task[]>();
