@@ -212,7 +212,7 @@ function readTests(written: z.infer<typeof testSchema>, at: (index: (string | nu
 }
 
 /** Patterns that other programs know: as a deny rule, one would silently deny nothing. */
-const UNUSUAL = /[{}]|[@!+*?]\(|^!|\*\*[^/]|[^/]\*\*|\[[^\]]*\/|\[\^?\]|^\s|\s$/;
+const UNUSUAL = /[{}]|[@!+*?]\(|^!|\*\*[^/]|[^/]\*\*|\[[^\]]*\/|(?<!\[)\[\^?\]|^\s|\s$/;
 
 function readToolRule(written: z.infer<typeof toolRuleSchema>, place: Place, problems: Problem[]): ToolRule {
   const {match, paths, agents, verdict} = written;

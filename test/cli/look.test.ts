@@ -98,7 +98,8 @@ describe('agentdir tasks', () => {
 - [ ] @human @planner-001 "i"
 - [ ] @buildbox/planner-001 "j"
 `,
-      'tasks/b.task.md': '## TODO\n- [ ] @planer-001 "g"\n  depends_on: nothing\n- [ ] "h"\n  assign: new:coder\n',
+      'tasks/b.task.md':
+        '## TODO\n- [ ] @planer-001 "g"\n  depends_on: nothing\n- [ ] "h"\n  assign: new:nobody-here\n',
     });
     const {stdout} = await agentdir(home, ['tasks']);
     const why = Object.fromEntries(
@@ -114,7 +115,7 @@ describe('agentdir tasks', () => {
       i: 'waits for you',
       j: '@buildbox/planner-001 is in another home, and agentdir.yaml names no NATS server, so nothing gets there',
       g: '@planer-001 is not an agent; listed under people?; waits for nothing (no such task)',
-      h: 'there is no template coder',
+      h: 'there is no template nobody-here',
     });
   });
 

@@ -109,7 +109,7 @@ describe('a schedule', () => {
     const daemon = await serve(home);
     await until(
       () => read(home, 'NEEDS_YOU.md'),
-      text => text.includes('got "zoe"'),
+      text => text.includes('zoe is not an agent'),
     );
     put(home, {'templates/zoe.agent.yaml': agent('zoe')});
     await until(

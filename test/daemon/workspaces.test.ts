@@ -57,13 +57,16 @@ describe('a workspace, beside a daemon', () => {
     await whenIt(home, 'first', (_, {header}) => header?.status === 'waiting');
     writeFileSync(file('talker', 'a.txt'), 'by hand\n');
     decideInQueue(home, id, 'x');
+    // The command may read what the person changed.
+    const {id: again} = await askedBy(home, 'first', 1);
+    decideInQueue(home, again, 'x');
     ok(await resultsOf(house, 'first'));
     const session = 'Session: first,Call: ';
     expect(await history('talker', '%an|%s|%(trailers:separator=%x2C)')).toEqual([
       `talker|create_file a.txt|${session}c0,Cause: call`,
       `talker|execute_command \`touch b.txt\`|${session}c3,Cause: call`,
       'Ada|a.txt changed by hand|Cause: found',
-      `talker|execute_command \`cp a.txt c.txt > /dev/null\`|${session}c5,Approval: ${id},Cause: call`,
+      `talker|execute_command \`cp a.txt c.txt > /dev/null\`|${session}c5,Approval: ${again},Cause: call`,
     ]);
     expect(readFileSync(file('talker', 'c.txt'), 'utf8')).toBe('by hand\n');
     expect(await git(file('talker', '.'), 'status', '--porcelain')).toBe('');

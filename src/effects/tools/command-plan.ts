@@ -1,4 +1,4 @@
-import {lstatSync, readdirSync, readFileSync, realpathSync} from 'node:fs';
+import {lstatSync, readdirSync, realpathSync} from 'node:fs';
 import {dirname, join, relative, resolve, sep} from 'node:path';
 import type {Policy, Verdict} from '../../formats/rule.ts';
 import {commandKind} from '../../policy/command/command-name.ts';
@@ -9,6 +9,7 @@ import {type Risk, riskOf} from '../../policy/risk.ts';
 import {findProgram, isUnsafe} from '../sandbox/find-program.ts';
 import type {Program} from '../sandbox/run.ts';
 import type {Arguments, ToolContext} from '../tool/tool.ts';
+import {hasOwnRepository} from '../workspace/whole-state.ts';
 
 export interface CommandPlan {
   verdict: Verdict;
@@ -150,16 +151,6 @@ function ownRepository(segments: readonly SegmentJudgement[], context: ToolConte
   return [
     `\`${found.source}\`: git does what the settings of a repository say, and agents can change those of this one`,
   ];
-}
-
-/** Whether the workspace has a repository other than the one the daemon keeps for it. */
-function hasOwnRepository({home, workspace, agent}: ToolContext): boolean {
-  const path = join(workspace, '.git');
-  const stat = lstatSync(path, {throwIfNoEntry: false});
-  if (!stat) return false;
-  if (!stat.isFile() || stat.size > 4096) return true;
-  const [, target = ''] = /^gitdir: (.+)\n?$/.exec(readFileSync(path, 'utf8')) ?? [];
-  return resolve(workspace, target) !== join(home, '.workspaces', `${agent}.git`);
 }
 
 /**

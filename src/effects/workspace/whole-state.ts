@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto';
-import {lstatSync} from 'node:fs';
+import {lstatSync, readFileSync} from 'node:fs';
+import {join, resolve} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
 import {errorCode, isFailure} from '../tool/failure.ts';
 import {pace} from '../tool/pace.ts';
@@ -35,6 +36,17 @@ export async function wholeState(
   }
 }
 
+/** Whether the workspace has a repository other than the one the daemon keeps for it. */
+export function hasOwnRepository({home, agent}: Pick<ToolContext, 'home' | 'agent'>): boolean {
+  const workspace = join(home, 'workspaces', agent);
+  const path = join(workspace, '.git');
+  const stat = lstatSync(path, {throwIfNoEntry: false});
+  if (!stat) return false;
+  if (!stat.isFile() || stat.size > 4096) return true;
+  const [, target = ''] = /^gitdir: (.+)\n?$/.exec(readFileSync(path, 'utf8')) ?? [];
+  return resolve(workspace, target) !== join(home, '.workspaces', `${agent}.git`);
+}
+
 interface Level extends ByteFolder {
   names: string[];
 }
@@ -60,6 +72,8 @@ async function walk(
         levels.pop();
         continue;
       }
+      // The link to the history that the daemon keeps comes with the first call.
+      if (level === levels[0] && name === '.git' && !hasOwnRepository(context)) continue;
       if (++entries > MOST_ENTRIES) return {problem: `it has more than ${MOST_ENTRIES.toLocaleString('en')} files`};
       const stat = lstatSync(inFolder(level, name), {throwIfNoEntry: false, bigint: true});
       // It vanished; nothing can be read of it.
