@@ -130,7 +130,7 @@ it('takes back a yes until it runs, never gives one, and hides results without r
   edit(home, path, text => text.replace('status: paused', 'status: active'));
   expect((await agentdir(home, ['approve', id])).code).toBe(0);
   const made = join(home, 'workspaces/executor-001/hello.txt');
-  await committed(home, path, text => text.includes('You approved it') && text.includes('status: sleeping'));
+  await committed(home, path, text => text.includes('You approved the command') && text.includes('status: sleeping'));
   expect(await agentdir(home, ['undo', await idOf(home, `approved ${id} by hand`)])).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/has run[\s\S]*agentdir workspace undo executor-001 call_/),
