@@ -98,7 +98,7 @@ function partsDone(task: Task, key: string, {partsOf, isAgent, news}: DueContext
   return isDone ? [{do: 'parts', task, key, count: states.length, round, to}] : [];
 }
 
-/** What its agent does not know yet. */
+/** Changes of a task that its agent has not been told. */
 function changesOf(task: Task, key: string, context: DueContext): TaskDue[] {
   const holder = agentHolding(task, context);
   const change = holder && untoldChange(task, holder.agent);

@@ -197,7 +197,7 @@ async function approved(
   return {accepted: {decision: 'approved', by, at, edited, answer, rule: rule?.words}};
 }
 
-/** What the person grants beside what the call asks for, in either place. */
+/** Permissions that the person grants on the item or the page, beyond those the call asks for. */
 function grantsOf({item, page, request: {ask}}: Approving): Grants | {problem: string} {
   const own = page?.review?.grants;
   const wrong = item.grants?.wrong ?? own?.wrong;
@@ -208,7 +208,7 @@ function grantsOf({item, page, request: {ask}}: Approving): Grants | {problem: s
   const extra = offered.filter(line => !ask.grants?.includes(line));
   if (extra.length > 0 && ask.edits?.argument !== 'command')
     return {problem: `"${extra[0]}" is for commands only; remove the line`};
-  // What it has anyway changes nothing.
+  // Skip permissions that the call has without a grant.
   return {
     ...(wanted.network && !extra.includes('network: true') && {network: true}),
     ...(wanted.sandbox && !extra.includes('sandbox: host') && {sandbox: 'host'}),

@@ -65,7 +65,7 @@ function byAge(a: RotatedFile, b: RotatedFile): number {
   return byTime || (isNumbered ? -byName : byName);
 }
 
-/** What the rotated files of an inbox are, compared with its cursor. */
+/** Matches the rotated files of an inbox with the entries of its cursor. */
 export interface ComparedFiles {
   /** Files that the cursor does not know, oldest first: nothing of them is read. */
   fresh: RotatedFile[];

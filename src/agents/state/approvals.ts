@@ -54,7 +54,7 @@ export class Approvals {
   readonly suspects = new Map<string, string>();
   /** Protected files that changed while no daemon ran, with the former blob, by path. */
   readonly changedBefore = new Map<string, string | undefined>();
-  /** What workspaces contain, and what approved calls made of them. */
+  /** Digests of workspaces, and the changes that approved calls made. */
   readonly workspaceStates: WorkspaceStates;
   /** Commands that run outside the sandbox, in words, by the name of the call. */
   readonly #unconfined = new Map<string, string>();

@@ -129,7 +129,7 @@ export function taskChangeFor(
   const text = note?.trim();
   const newNote = text ? {time, who: caller.agent, text} : undefined;
   const noted = newNote && !hasNote(task, newNote) ? newNote : undefined;
-  // What the agent changes itself, it is not told.
+  // Agents are not told of their own changes.
   const session = fieldOf(task, 'session');
   const informed = session === caller.session ? informedAfterOwn(task, caller.agent, changed) : undefined;
   if (informed !== undefined) changed.informed = informed;

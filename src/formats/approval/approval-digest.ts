@@ -50,7 +50,7 @@ export interface SignedDecision {
   decision: Decision;
   /** The person's replacement for what was asked, in full; undefined if unchanged. */
   edited: string | undefined;
-  /** What the person grants beside what was asked. */
+  /** Permissions that the person grants beyond those asked for. */
   grants?: Grants;
 }
 

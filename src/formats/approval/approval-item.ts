@@ -28,7 +28,7 @@ export interface ApprovalItem {
   expires: string | undefined;
   /** Answer to a question. */
   answer: string | undefined;
-  /** What the person grants beside what was asked. */
+  /** Permissions that the person grants beyond those asked for. */
   grants?: WrittenGrants;
   signature: string | undefined;
   outcome: string | undefined;

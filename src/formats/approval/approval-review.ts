@@ -17,7 +17,7 @@ export interface Review {
   always: boolean;
   /** Answer to a question. */
   answer: string | undefined;
-  /** What the person grants beside what was asked. */
+  /** Permissions that the person grants beyond those asked for. */
   grants?: WrittenGrants;
 }
 
