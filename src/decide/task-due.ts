@@ -50,6 +50,7 @@ export function dueOf(file: TaskFile, context: DueContext): TaskDue[] {
     if (key === undefined || context.unclear.has(task.line)) continue;
     if (task.state === 'pending') due.push(...(context.wrong.has(task.line) ? [] : startOf(task, key, context)));
     else if (task.state !== 'in_progress') due.push(...afterEnd(task, key, context));
+    else if (lacksSession(task) && !context.news(key)?.sought) due.push({do: 'seek', task, key});
     if (isOpen(task)) due.push(...partsDone(task, key, context));
     due.push(...mentionsOf(task, key, context), ...changesOf(task, key, context), ...withdrawals(task, key, context));
   }
@@ -65,9 +66,13 @@ function startOf(task: Task, key: string, context: DueContext): TaskDue[] {
   if (!isReady(waiting, context)) return [];
   const news = context.news(key);
   if (news?.heard || news?.refused) return [];
-  // Delivered by another system, or here, and its session was removed from the file.
-  if (fieldOf(task, 'assigned') !== undefined && !isDelivered(task) && !news?.sought) return [{do: 'seek', task, key}];
+  if (lacksSession(task) && !news?.sought) return [{do: 'seek', task, key}];
   return [{do: isGated(task) ? 'ask' : 'deliver', task, key}];
+}
+
+/** Delivered by another system, or here, and its session was removed from the file. */
+function lacksSession(task: Task): boolean {
+  return fieldOf(task, 'assigned') !== undefined && !isDelivered(task);
 }
 
 function afterEnd(task: Task, key: string, {isAgent, news, isEphemeral}: DueContext): TaskDue[] {

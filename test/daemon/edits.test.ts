@@ -89,7 +89,7 @@ describe('what a person leaves out is filled in', () => {
 describe('a file that is wrong for a while', () => {
   it.each([
     ['sessions/s.session.yaml', LEAST, 'agent_id: planner-001\nmessages: [\n'],
-    ['tasks/t.task.md', '- [ ] "x"\n', '- [ ] "x"\n- [?] y\n```\n'],
+    ['tasks/t.task.md', '- [ ] @human "x"\n', '- [ ] @human "x"\n- [?] y\n```\n'],
   ])('%s: nothing acted on, nothing lost, one problem shown and cleared', async (path, good, bad) => {
     const home = await newHome({[path]: good});
     const {events, stop} = await serve(home);

@@ -123,8 +123,12 @@ describe('a session that has read what came from outside', () => {
     '%s: is asked about what leaves the home or lasts, and about nothing else',
     async (id, source, before) => {
       const from = typeof source === 'string' ? source : source();
+      // A command is asked about once no other call runs in its workspace, so the order may differ.
       const shown = await rejectAll(id, leaving().length);
-      expect(shown).toEqual([
+      expect(shown).toHaveLength(leaving().length);
+      expect(new Map(shown.map(({tool, ...rest}) => [tool, rest]))).toEqual(
+        new Map(
+          [
         {
           tool: 'fetch',
           because: expect.stringMatching(/^fetch leaves the home, and this session has read/),
@@ -150,7 +154,9 @@ describe('a session that has read what came from outside', () => {
           because: expect.stringMatching(/^what is remembered reaches every agent, and/),
           outside: from,
         },
-      ]);
+      ].map(({tool, ...rest}) => [tool, rest] as const),
+        ),
+      );
       const results = await ended(id);
       expect(results).toEqual([...Array(before + staying().length).fill('ok'), ...leaving().map(() => 'REJECTED')]);
       expect(sessionOf(home, id).header?.tainted).toEqual([from]);

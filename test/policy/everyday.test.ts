@@ -13,6 +13,8 @@ test('the shipped policy allows more than 400 read-only lines of a developer’s
 });
 
 test('without the rule that allows it, each of these lines fails its test', () => {
-  const tests = policy.tests.filter(({expect}) => expect === 'allow');
+  // Reading a file of the workspace needs no rule.
+  const tests = policy.tests.filter(({expect, tool}) => expect === 'allow' && tool !== 'read_file');
+  expect(tests.length).toBeGreaterThan(400);
   expect(runPolicyTests({...policy, rules: [], tests})).toHaveLength(tests.length);
 });
