@@ -129,32 +129,32 @@ describe('a session that has read what came from outside', () => {
       expect(new Map(shown.map(({tool, ...rest}) => [tool, rest]))).toEqual(
         new Map(
           [
-        {
-          tool: 'fetch',
-          because: expect.stringMatching(/^fetch leaves the home, and this session has read/),
-          outside: from,
-        },
-        {
-          tool: 'echo online',
-          because: expect.stringMatching(/^echo runs with network access, and this/),
-          outside: from,
-        },
-        {
-          tool: 'curl --version',
-          because: expect.stringMatching(/^curl reaches other machines, and this/),
-          outside: from,
-        },
-        {
-          tool: 'git ls-remote .',
-          because: expect.stringMatching(/^git ls-remote reaches other machines/),
-          outside: from,
-        },
-        {
-          tool: 'remember',
-          because: expect.stringMatching(/^what is remembered reaches every agent, and/),
-          outside: from,
-        },
-      ].map(({tool, ...rest}) => [tool, rest] as const),
+            {
+              tool: 'fetch',
+              because: expect.stringMatching(/^fetch leaves the home, and this session has read/),
+              outside: from,
+            },
+            {
+              tool: 'echo online',
+              because: expect.stringMatching(/^echo runs with network access, and this/),
+              outside: from,
+            },
+            {
+              tool: 'curl --version',
+              because: expect.stringMatching(/^curl reaches other machines, and this/),
+              outside: from,
+            },
+            {
+              tool: 'git ls-remote .',
+              because: expect.stringMatching(/^git ls-remote reaches other machines/),
+              outside: from,
+            },
+            {
+              tool: 'remember',
+              because: expect.stringMatching(/^what is remembered reaches every agent, and/),
+              outside: from,
+            },
+          ].map(({tool, ...rest}) => [tool, rest] as const),
         ),
       );
       const results = await ended(id);
