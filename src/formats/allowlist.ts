@@ -92,7 +92,7 @@ const MAX_SIZE = 2_000;
 export function parseAllowlist(text: string): AllowlistFile {
   const source = readQuickly(text);
   const starts = lineStarts(text);
-  const at: PlaceFinder = (path, what) => placeOfValue(source, path, starts, what);
+  const at: PlaceFinder = (path, what) => placeFoundLater(() => placeOfValue(source, path, starts, what));
   const value = source.value as Record<string, unknown> | null | undefined;
   const keys = value && typeof value === 'object' && !Array.isArray(value) ? Object.keys(value) : [];
   const listed =
@@ -109,6 +109,20 @@ export function parseAllowlist(text: string): AllowlistFile {
     policy: failed ? emptyPolicy : file.policy,
     problems: file.problems,
     toolPlaces,
+  };
+}
+
+/** Rules and tests need their places only in messages, and finding the first costs more than reading the file. */
+function placeFoundLater(find: () => Place): Place {
+  let found: Place | undefined;
+  const place = () => (found ??= find());
+  return {
+    get line() {
+      return place().line;
+    },
+    get column() {
+      return place().column;
+    },
   };
 }
 
