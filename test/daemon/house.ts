@@ -43,7 +43,8 @@ export function openHouse(
     } finally {
       for (const end of house.ends) await end();
       await house.stage?.server.close();
-      rmSync(dir, {recursive: true, force: true});
+      // A git of a daemon that was killed may still end there.
+      rmSync(dir, {recursive: true, force: true, maxRetries: 20, retryDelay: 50});
     }
   });
   return house;
