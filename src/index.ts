@@ -17,6 +17,7 @@ export type {Place, Problem} from './formats/common/diagnostic.ts';
 export {type Code, codes, exit, type Severity, UserError} from './formats/common/errors.ts';
 export {type Kind, keyOf, kindOf} from './formats/common/key.ts';
 export {type Cursor, type CursorFile, cursorText, parseCursor, stringifyCursor} from './formats/cursor-file.ts';
+export {type AgentHold, type HoldsFile, holdOf, holdsText, parseHolds, stringifyHolds} from './formats/holds-file.ts';
 export {type InboxRecord, type InboxText, newRecord, parseInbox, stringifyInbox} from './formats/inbox.ts';
 export {addPlaybookRule, type PlaybookFile, parsePlaybook, stringifyPlaybook} from './formats/playbook.ts';
 export {parseRejected, type Rejected, type RejectedFile, stringifyRejected} from './formats/rejected.ts';

@@ -129,6 +129,7 @@ const formats: Record<string, {yaml?: string; markdown?: string}> = {
   channel: {markdown: '.workflow/a/b/channel.md'},
   cursor: {yaml: 'state/inbox/NAME.yaml'},
   slots: {yaml: 'state/schedules.yaml'},
+  holds: {yaml: 'state/agents.yaml'},
   spend: {yaml: 'state/spend.yaml'},
 };
 

@@ -7,8 +7,9 @@ import {
   readApprovalItems,
 } from '../formats/approval/approval-item.ts';
 import {type ChannelFile, parseChannel} from '../formats/channel.ts';
-import {type Kind, kindOf, SLOTS_FILE, stemOf} from '../formats/common/key.ts';
+import {HOLDS_FILE, type Kind, kindOf, SLOTS_FILE, stemOf} from '../formats/common/key.ts';
 import {type CursorFile, inboxOf, parseCursor} from '../formats/cursor-file.ts';
+import {type HoldsFile, parseHolds} from '../formats/holds-file.ts';
 import {type InboxText, parseInbox} from '../formats/inbox.ts';
 import {type PlaybookFile, parsePlaybook} from '../formats/playbook.ts';
 import {parseRejected, type RejectedFile} from '../formats/rejected.ts';
@@ -43,6 +44,7 @@ interface Parsed {
   state: SpendFile | undefined;
   cursor: CursorFile;
   slots: SlotsFile;
+  holds: HoldsFile;
   conflict: undefined;
 }
 
@@ -88,6 +90,7 @@ const readers: {[K in Kind]: (path: string, text: string) => ParsedFile} = {
   state(path, text) {
     if (inboxOf(path) !== undefined) return {kind: 'cursor', path, file: parseCursor(text)};
     if (path === SLOTS_FILE) return {kind: 'slots', path, file: parseSlots(text)};
+    if (path === HOLDS_FILE) return {kind: 'holds', path, file: parseHolds(text)};
     return {kind: 'state', path, file: path === SPEND_FILE ? parseSpend(text) : undefined};
   },
   conflict: path => ({kind: 'conflict', path, file: undefined}),

@@ -40,6 +40,7 @@ import {StartedCalls} from '../loop/started-calls.ts';
 import {Troubles} from '../loop/troubles.ts';
 import {forgetOutdated, readCheckpoint, writeCheckpoint} from './checkpoint.ts';
 import {Looker} from './looker.ts';
+import {Notifier} from './notify.ts';
 import {runOnce} from './run-once.ts';
 import {shutDown} from './shut-down.ts';
 import {StatusFiles} from './status-files.ts';
@@ -60,12 +61,16 @@ const CHECKPOINT_MS = 60_000;
  * Serve a home: watch and scan put paths that may have changed into the queue; a look at each path reads the file and acts on its current
  * content. Returns the exit code.
  */
-export async function serve({home, once, version, report: unredacted, world: given}: ServeOptions): Promise<number> {
+export async function serve({home, once, version, report: reportTo, world: given}: ServeOptions): Promise<number> {
   const world = given ?? (await systemWorld(home));
   const {disk, random, environment} = world;
   const {clock} = disk;
   const redact = makeRedaction(environment);
-  const report = redactReport(redact, unredacted);
+  const notifier = new Notifier(home, environment);
+  const report = redactReport(redact, event => {
+    reportTo(event);
+    if (!once) notifier.follow(event);
+  });
   const signals = world.untilStopped();
   /** Wait while the disk is full, except with `--once`. */
   const withRoom = <T>(step: () => T | Promise<T>): Promise<T | undefined> =>
@@ -180,6 +185,7 @@ export async function serve({home, once, version, report: unredacted, world: giv
       );
       return true;
     };
+    notifier.serve(daemon);
     const needs = new StatusFiles(daemon, isGone);
     const scanner = new Scanner(
       daemon,

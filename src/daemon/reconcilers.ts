@@ -8,6 +8,7 @@ import {cursorReconciler, rejectedReconciler} from '../agents/inbox/inbox-cursor
 import {inboxReconciler} from '../agents/inbox/inbox-look.ts';
 import type {Daemon} from '../agents/state/parts.ts';
 import {taskReconciler} from '../agents/task-files/tasks.ts';
+import {holdsReconciler} from '../agents/turns/holds-file.ts';
 import {archivedSessionReconciler, sessionReconciler} from '../agents/turns/session-files.ts';
 import {spendReconciler} from '../agents/turns/spend-file.ts';
 import type {Reconciler} from '../loop/reconciler.ts';
@@ -29,6 +30,7 @@ const kinds: readonly ((daemon: Daemon) => Reconciler)[] = [
   rejectedReconciler,
   scheduleReconciler,
   spendReconciler,
+  holdsReconciler,
 ];
 
 export function makeReconcilers(daemon: Daemon): Reconciler[] {

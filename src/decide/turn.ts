@@ -18,10 +18,27 @@ export interface OpenCalls {
 }
 
 /** The next action of a session, if `mayWork` allows it. Only a new message wakes a sleeping session. */
-export function nextSessionAction({header, messages}: Session): NextAction {
+export function nextSessionAction(session: Session): NextAction {
+  const {header, messages} = session;
   if (header?.status !== 'sleeping') return nextAction(messages);
-  const last = messages.findLastIndex(({role}) => role === 'assistant');
+  const last = Math.max(
+    cancelledAt(session),
+    messages.findLastIndex(({role}) => role === 'assistant'),
+  );
   return messages.slice(last + 1).some(({role}) => role === 'user') ? nextAction(messages) : {do: 'rest'};
+}
+
+/** Whether a person cancelled the turn, and nothing new has been said since. */
+export function isCancelled(session: Session): boolean {
+  const {header, messages} = session;
+  if (header?.status !== 'sleeping' || header.cancelled === undefined) return false;
+  return !messages.slice(cancelledAt(session) + 1).some(({role}) => role === 'user');
+}
+
+/** Index of the last message that a cancelled turn was to answer; -1 if none. */
+function cancelledAt({header, messages}: Session): number {
+  const {cancelled} = header ?? {};
+  return cancelled === undefined ? -1 : messages.findLastIndex(({timestamp}) => timestamp === cancelled);
 }
 
 /** The next action, from the messages alone. */

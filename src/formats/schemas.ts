@@ -1,6 +1,7 @@
 import {z} from 'zod';
 import {allowlistSchema} from './allowlist.ts';
 import {cursorSchema} from './cursor-file.ts';
+import {holdsSchema} from './holds-file.ts';
 import {playbookSchema} from './playbook.ts';
 import {sessionSchema} from './session/session-schema.ts';
 import {settingsSchema} from './settings.ts';
@@ -19,6 +20,7 @@ const definitions = {
   spend: spendSchema,
   cursor: cursorSchema,
   slots: slotsSchema,
+  holds: holdsSchema,
 } as const;
 
 export type SchemaName = keyof typeof definitions;

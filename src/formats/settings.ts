@@ -85,6 +85,26 @@ const price = z
   .looseObject({input: z.number().min(0), output: z.number().min(0)})
   .describe('US dollars for a million tokens.');
 
+export const notifyEvents = ['approval', 'failed', 'idle'] as const;
+
+const notifyOn = z
+  .union([z.enum(notifyEvents), z.array(z.enum(notifyEvents))])
+  .describe('approval: a request waits for you. failed: a session ended in an error. idle: all work is done.');
+
+const notification = z.union([
+  z.looseObject({
+    on: notifyOn.optional(),
+    command: z
+      .string()
+      .min(1)
+      .describe('A shell command of yours, run in the home; it gets the event as JSON on stdin.'),
+  }),
+  z.looseObject({on: notifyOn.optional(), desktop: z.boolean().describe('A notification of the desktop.')}),
+]);
+
+/** One way to tell a person. Without `on`, of all events. */
+export type NotifySetting = z.infer<typeof notification>;
+
 export const settingsSchema = z
   .looseObject({
     format: z.literal(1).optional(),
@@ -231,6 +251,11 @@ export const settingsSchema = z
       .nullable()
       .optional(),
     schedules: z.array(schedule).nullable().optional(),
+    notify: z
+      .union([z.array(notification), notification])
+      .nullable()
+      .optional()
+      .describe('What happens when somebody should look.'),
     webhooks: webhooksSchema.describe('What `agentdir webhook` receives.'),
     slack: slackSchema,
     mail: mailSchema,

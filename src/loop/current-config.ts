@@ -1,5 +1,7 @@
 import type {HomeIndex} from '../check/home-index.ts';
 import type {FileOf} from '../check/parse-file.ts';
+import {HOLDS_FILE} from '../formats/common/key.ts';
+import {type AgentHold, holdOf} from '../formats/holds-file.ts';
 import type {Playbook} from '../formats/playbook.ts';
 import {emptyPolicy, type Policy} from '../formats/rule.ts';
 import type {Settings} from '../formats/settings.ts';
@@ -18,9 +20,9 @@ export interface ConfigSource {
   readonly journal: HomeJournal;
 }
 
-type Served = 'settings' | 'policy' | 'template' | 'playbook';
+type Served = 'settings' | 'policy' | 'template' | 'playbook' | 'holds';
 
-/** The settings, policy, templates and playbooks in force. A file with errors keeps its last good version. Each version is parsed once. */
+/** The settings, policy, templates, playbooks and stopped agents in force. A file with errors keeps its last good version. Each version is parsed once. */
 export class CurrentConfig {
   readonly #source: ConfigSource;
   readonly #parsed = new Map<string, {blob: string; file: FileOf<Served> | undefined}>();
@@ -50,6 +52,11 @@ export class CurrentConfig {
     const {disk, index} = this.#source;
     const path = index.definitionsOf(`agent/${agent.split('@')[0] ?? agent}`)[0]?.path;
     return path !== undefined && disk.exists(path);
+  }
+
+  /** Why nothing may be asked or run for the agent; undefined if it may. */
+  async hold(agent: string): Promise<AgentHold | undefined> {
+    return holdOf((await this.#file('holds', HOLDS_FILE))?.file.value, agent);
   }
 
   async playbooks(): Promise<Playbook[]> {

@@ -9,6 +9,7 @@ import {newApprovalItem, readApprovalItems} from '../../src/formats/approval/app
 import {parseChannel, stringifyChannel} from '../../src/formats/channel.ts';
 import type {Problem} from '../../src/formats/common/diagnostic.ts';
 import {parseCursor, stringifyCursor} from '../../src/formats/cursor-file.ts';
+import {parseHolds, stringifyHolds} from '../../src/formats/holds-file.ts';
 import {parseInbox, stringifyInbox} from '../../src/formats/inbox.ts';
 import {parsePlaybook, stringifyPlaybook} from '../../src/formats/playbook.ts';
 import {parseRejected, stringifyRejected} from '../../src/formats/rejected.ts';
@@ -134,6 +135,13 @@ const formats: Record<string, {ending: string; read: (text: string, name: string
     read(text) {
       const file = parseSlots(text);
       return {value: file.value, problems: file.problems, written: stringifySlots(file)};
+    },
+  },
+  holds: {
+    ending: '.holds.yaml',
+    read(text) {
+      const file = parseHolds(text);
+      return {value: file.value, problems: file.problems, written: stringifyHolds(file)};
     },
   },
   rejected: {

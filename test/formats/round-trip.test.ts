@@ -6,6 +6,7 @@ import {
   parseApproval,
   parseChannel,
   parseCursor,
+  parseHolds,
   parseInbox,
   parseMarkdownTemplate,
   parsePlaybook,
@@ -22,6 +23,7 @@ import {
   stringifyApproval,
   stringifyChannel,
   stringifyCursor,
+  stringifyHolds,
   stringifyInbox,
   stringifyPlaybook,
   stringifyRejected,
@@ -79,6 +81,10 @@ const formats: Record<
   slots: text => {
     const file = parseSlots(text);
     return {again: stringifySlots(file), problems: file.problems};
+  },
+  holds: text => {
+    const file = parseHolds(text);
+    return {again: stringifyHolds(file), problems: file.problems};
   },
   spend: text => {
     const file = parseSpend(text);

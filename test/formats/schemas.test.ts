@@ -8,6 +8,7 @@ import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {parseAllowlist} from '../../src/formats/allowlist.ts';
 import {hasErrors, type Problem} from '../../src/formats/common/diagnostic.ts';
 import {cursorText, newCursor, parseCursor} from '../../src/formats/cursor-file.ts';
+import {holdsText, parseHolds} from '../../src/formats/holds-file.ts';
 import {parsePlaybook} from '../../src/formats/playbook.ts';
 import {schemaNames, schemaText} from '../../src/formats/schemas.ts';
 import {newSession, parseSession, SCHEMA_LINE} from '../../src/formats/session/session.ts';
@@ -146,6 +147,8 @@ const kinds: Record<string, {schema: string; problems: (text: string) => Problem
   '.playbook.yaml': {schema: 'playbook', problems: text => parsePlaybook(text).problems},
   'cursor.yaml': {schema: 'cursor', problems: text => parseCursor(text).problems},
   'slots.yaml': {schema: 'slots', problems: text => parseSlots(text).problems},
+  'holds.yaml': {schema: 'holds', problems: text => parseHolds(text).problems},
+  'state/agents.yaml': {schema: 'holds', problems: text => parseHolds(text).problems},
   'state/inbox/new.yaml': {schema: 'cursor', problems: text => parseCursor(text).problems},
   'state/schedules.yaml': {schema: 'slots', problems: text => parseSlots(text).problems},
   'spend.yaml': {schema: 'spend', problems: text => parseSpend(text).problems},
@@ -196,6 +199,7 @@ describe('yaml-language-server', () => {
       'state/schedules.yaml',
       slotsText({abc: {cron: '* * * * *', to: 'ann', last: time, due: [{slot: time, missed: 2}]}}),
     ],
+    ['state/agents.yaml', holdsText({ann: {status: 'stopped', at: time, by: 'Ada', why: 'it is Friday'}})],
     [
       'templates/new.agent.yaml',
       newTemplate(

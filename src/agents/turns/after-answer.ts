@@ -1,7 +1,7 @@
 import {isOpenState, type TaskFact} from '../../check/task-facts.ts';
 import {awaitedNames, deliveredTasks, reminderOf} from '../../decide/awaited.ts';
 import {reminderWords} from '../../decide/task-words.ts';
-import {mayWork, nextAction, nextSessionAction, withHeader} from '../../decide/turn.ts';
+import {isCancelled, mayWork, nextAction, nextSessionAction, withHeader} from '../../decide/turn.ts';
 import type {Session} from '../../formats/session/session.ts';
 import {insertMessage} from '../../formats/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
@@ -72,6 +72,7 @@ export async function followUpStep(
   const {askAgain} = daemon.tasks;
   const {header, messages} = session;
   if (!askAgain.has(caller.path) || !mayWork(header) || nextSessionAction(session).do !== 'rest') return undefined;
+  if (isCancelled(session)) return undefined;
   const done = () => void askAgain.delete(caller.path);
   // A session that comes to rest during this follow-up asks for another one.
   done();

@@ -1,5 +1,5 @@
 import {chatHistory} from '../../decide/history.ts';
-import {beginsWith, mayWork} from '../../decide/turn.ts';
+import {beginsWith, isCancelled, mayWork} from '../../decide/turn.ts';
 import type {Answer, RetryKind} from '../../effects/model/answer.ts';
 import {estimateUsage, isCounted} from '../../effects/model/collect.ts';
 import {chooseModel} from '../../formats/model-choice.ts';
@@ -27,7 +27,7 @@ export async function startQuestion(
 ): Promise<void> {
   const {turns} = daemon;
   const {header, messages} = session;
-  if (!header || turns.stopped) return;
+  if (!header || turns.stopped || (await daemon.current.hold(caller.agent))) return;
   const earlier = await turns.segments.messages(header.segments ?? []);
   const asking = {
     path: caller.path,
@@ -62,6 +62,7 @@ function answersIn(messages: readonly Message[]): number {
 /** Why the answer to a question no longer fits the session; undefined if it does. */
 export function staleness(session: Session, {basis, around}: Question, template: TemplateValue): string | undefined {
   if (!mayWork(session.header)) return `the session is ${session.header?.status}`;
+  if (isCancelled(session)) return 'a person cancelled the turn';
   return around === aroundOf(session.header, template) && beginsWith(session.messages, basis)
     ? undefined
     : 'the conversation has changed';

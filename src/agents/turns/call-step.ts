@@ -4,6 +4,7 @@ import {CALLS_PER_ANSWER, refusedCallWords, splitCalls} from '../../decide/many-
 import {taintKeys} from '../../decide/taint.ts';
 import {
   type CallKeys,
+  isCancelled,
   mayWork,
   nextAction,
   nextSessionAction,
@@ -42,7 +43,9 @@ export async function callStep(
   const {reports, turns} = daemon;
   const {report} = reports;
   const {path} = caller;
-  const next = nextSessionAction(session);
+  const cancelled = isCancelled(session);
+  // Calls that were begun before the person cancelled the turn still get their results.
+  const next = cancelled ? nextAction(session.messages) : nextSessionAction(session);
   if (next.do !== 'call') {
     // Discard results of calls that are no longer in the session.
     if (!ahead) turns.recorded(path, turns.results(path).keys());
@@ -51,8 +54,11 @@ export async function callStep(
   }
   const {open} = next;
   const {header} = session;
-  const mayBegin = mayWork(header) && !turns.stopped;
-  if (!mayWork(header)) turns.endCalls(`the session is ${header?.status}`, path);
+  const held = await daemon.current.hold(caller.agent);
+  const mayBegin = mayWork(header) && !cancelled && !held && !turns.stopped;
+  if (cancelled) turns.endCalls('a person cancelled the turn', path);
+  else if (held) turns.endCalls(`the agent is ${held.status}`, path);
+  else if (!mayWork(header)) turns.endCalls(`the session is ${header?.status}`, path);
   const limit = (await daemon.current.settings()).limits?.calls_per_answer ?? CALLS_PER_ANSWER;
   const {accepted, refused} = splitCalls(session.messages, open, limit);
   const isFull = () => requestLimitFor(daemon, path, caller.agent) !== undefined;

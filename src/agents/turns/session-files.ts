@@ -1,7 +1,7 @@
 import {endWait} from '../../decide/budget.ts';
 import {completeSession, isComplete} from '../../decide/session.ts';
 import {taintKeys} from '../../decide/taint.ts';
-import {mayWork, nextSessionAction, statusFor, withHeader} from '../../decide/turn.ts';
+import {isCancelled, mayWork, nextAction, nextSessionAction, statusFor, withHeader} from '../../decide/turn.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import {type Session, sessionText} from '../../formats/session/session.ts';
@@ -72,9 +72,9 @@ export function archivedSessionReconciler(): Reconciler {
 function hasNothingToDo(session: Session): boolean {
   const {status} = session.header ?? {};
   if (!isComplete(session) || hasUndeliveredNews(session)) return false;
-  const next = nextSessionAction(session);
+  const next = isCancelled(session) ? nextAction(session.messages) : nextSessionAction(session);
   if (next.do === 'call' && next.open.calls.some(wasInterrupted)) return false;
-  return !mayWork(session.header) || (status === 'sleeping' && next.do === 'rest');
+  return !mayWork(session.header) || (status === 'sleeping' && nextSessionAction(session).do === 'rest');
 }
 
 /** A step and its immediate successors: one file write, one commit each. */

@@ -39,6 +39,9 @@ export const folders: readonly string[] = [...new Set(endings.map(e => e.folder.
 /** Handled times of schedules. */
 export const SLOTS_FILE = 'state/schedules.yaml';
 
+/** Agents that are stopped. */
+export const HOLDS_FILE = 'state/agents.yaml';
+
 /** Kinds whose changes the journal records. Inboxes are raw input, and each delivered line is in a session. */
 export function isJournalled(kind: Kind): boolean {
   return kind !== 'inbox' && kind !== 'rejected';

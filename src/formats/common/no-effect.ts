@@ -11,7 +11,6 @@ export const notYet = {
     master: 'this version does not connect to NATS',
     mcp_servers: 'this version does not connect to MCP servers',
     compaction: 'this version does not compact sessions',
-    notify: 'this version sends no notifications',
     'models.context_tokens': 'this version does not compact sessions',
   },
   template: {

@@ -135,6 +135,11 @@ const headerShape = {
     .union([z.string(), z.looseObject({})])
     .optional()
     .describe('Of status error: what is wrong, and what to do.'),
+  cancelled: time
+    .optional()
+    .describe(
+      'Of a sleeping session: a person cancelled the turn about the message of this time. A newer one wakes it.',
+    ),
   waiting_for: id.optional().describe('The approval that a waiting session needs to go on; written by the daemon.'),
   tainted: z
     .array(z.string())

@@ -8,6 +8,7 @@ import {addConnectorCommands} from './connector-commands.ts';
 import {addHistoryCommands} from './history-commands.ts';
 import {addHomeCommands} from './home-commands.ts';
 import {addLookCommands} from './look-commands.ts';
+import {addSessionCommands} from './session-commands.ts';
 import {addShellCommands} from './shell-commands.ts';
 import {addTalkCommands} from './talk-commands.ts';
 import {addTaskCommands} from './task-commands.ts';
@@ -48,6 +49,7 @@ export function buildCommands(about: ProgramInfo, finish: (code: number) => void
   addHomeCommands(program, about, surroundings);
   program.commandsGroup('Talk:');
   addTalkCommands(program, surroundings);
+  addSessionCommands(program, surroundings);
   program.commandsGroup('Decide:');
   addApprovalCommands(program, surroundings);
   program.commandsGroup('Tasks:');

@@ -29,6 +29,25 @@ export function listCommand({home, agent: wanted, status, json}: ListOptions): n
   return exit.done;
 }
 
+/** Sessions without agents; archived ones with `all`. */
+export function sessionsCommand({
+  home,
+  agent,
+  all,
+  json,
+}: {
+  home: string;
+  agent: string | undefined;
+  all: boolean;
+  json: boolean;
+}): number {
+  const only = agent === undefined ? undefined : agentName(home, agent);
+  const sessions = sessionRows(home, only).filter(({file}) => all || !file.startsWith('sessions/archive/'));
+  if (json) printJson(sessions);
+  else printSessions(sessions, undefined);
+  return exit.done;
+}
+
 const WRONG = 'has errors: agentdir check';
 const NONE = 'no sessions';
 

@@ -79,6 +79,7 @@ function append(home: string, file: SessionFile, content: string): Promise<SentM
     const status = header.status === 'paused' || header.status === 'waiting' ? header.status : 'active';
     let next = appendMessage(found.session, message);
     if (header.status !== status) next = setSessionField(next, 'status', status);
+    if (header.cancelled !== undefined) next = setSessionField(next, 'cancelled', undefined);
     // A new message clears the error.
     if (status === 'active' && header.error !== undefined) next = setSessionField(next, 'error', undefined);
     return {
