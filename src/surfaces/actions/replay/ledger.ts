@@ -23,7 +23,10 @@ export class Ledger {
     const same = isRecordedMessage(message) ? this.#byPrint.get(print) : undefined;
     if (same) return {message, print, origin: same, edits: []};
     const other = isRecordedMessage(message) ? this.#byName.get(recordedMessageKey(message) ?? '') : undefined;
-    return other ? {message, print, origin: other, edits: [as.by]} : {message, print, origin: as, edits: []};
+    if (other) return {message, print, origin: other, edits: [as.by]};
+    // If the session moves, this is where it comes from.
+    if (isRecordedMessage(message)) this.#byPrint.set(print, as);
+    return {message, print, origin: as, edits: []};
   }
 
   has(print: string): boolean {
