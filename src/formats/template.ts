@@ -31,6 +31,19 @@ const optionalKeys = {
   isolation: z.enum(['none', 'process']).optional(),
   workspace: workspaceSchema.optional(),
   mcp_servers: z.record(z.string(), z.looseObject({})).optional(),
+  ephemeral: z
+    .boolean()
+    .optional()
+    .describe('The agent is for one piece of work: once it is done, lists leave it out.'),
+  spawned_by: z.string().min(1).optional().describe('Who added the agent: human, or @AGENT. Written by Agentdir.'),
+  spawned_in: z
+    .looseObject({session: z.string().optional(), call: z.string().optional()})
+    .optional()
+    .describe('The call of agent_spawn that added it. Written by the daemon.'),
+  tainted: z
+    .array(z.string())
+    .optional()
+    .describe('Where the words of whoever added it may come from: its sessions begin tainted. Written by the daemon.'),
   metadata: z.looseObject({}).nullable().optional(),
 };
 
