@@ -34,7 +34,7 @@ export function addAgentsCommands(program: Command, {home, json, finish}: Comman
       examples: [
         ['agentdir agents', 'all agents'],
         ['agentdir agents list --all', 'also those that are done'],
-        ['agentdir agents list --json | jq -r \'.[] | select(.status == "waiting") | .name\'', 'who waits for you'],
+        ["agentdir agents --json | jq -r '.[].name'", 'the names'],
       ],
       json: 'value',
       names: {name: 'agent'},
