@@ -12,6 +12,11 @@ const limitsSchema = z.looseObject({
   max_turns: z.int().min(1).optional().describe('Model calls for one piece of work before it pauses and asks.'),
   max_tokens: z.int().min(1).optional(),
   max_cost_usd: z.number().min(0).optional(),
+  task_timeout_seconds: z
+    .number()
+    .positive()
+    .optional()
+    .describe('Longest time the agent may take for one task that another agent gives it; 1800 if left out.'),
   call_timeout_seconds: z.number().positive().optional().describe('Longest time one tool call may take.'),
 });
 
