@@ -2,6 +2,8 @@ import {Command} from 'commander';
 import {locateHome, overriddenHome} from '../../home/locate.ts';
 import {note} from '../terminal/output.ts';
 import {wrap} from '../terminal/wrap.ts';
+import {addAgentControlCommands} from './agent-control-commands.ts';
+import {addAgentsCommands} from './agents-commands.ts';
 import {addApprovalCommands} from './approval-commands.ts';
 import type {ProgramInfo} from './command-context.ts';
 import {addConnectorCommands} from './connector-commands.ts';
@@ -49,6 +51,7 @@ export function buildCommands(about: ProgramInfo, finish: (code: number) => void
   addHomeCommands(program, about, surroundings);
   program.commandsGroup('Talk:');
   addTalkCommands(program, surroundings);
+  addAgentControlCommands(addAgentsCommands(program, surroundings), surroundings);
   addSessionCommands(program, surroundings);
   program.commandsGroup('Decide:');
   addApprovalCommands(program, surroundings);

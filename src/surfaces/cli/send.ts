@@ -87,7 +87,7 @@ function keepDraft(content: string): void {
 
 /** Explains why the session does not answer yet. */
 async function tellStatus(home: string, {id, path, status}: SentMessage): Promise<void> {
-  if (status === 'paused') note(`${id} is paused. To continue, set "status: active" in ${path}`);
+  if (status === 'paused') note(`${id} is paused. To continue: agentdir resume ${id}`);
   if (status !== 'waiting') return;
   const {openRequests, awaitedRequests} = await import('../actions/decide/waits-for.ts');
   const found = readSession(home, {id, path});
@@ -146,7 +146,7 @@ function tellOnInterrupt({id, path}: SentMessage): () => void {
     // The terminal shows ^C in the line of the answer.
     if (process.stderr.isTTY) process.stderr.write('\n');
     note(`${id} keeps working; see its answer with: agentdir peek --session ${id}`);
-    note(`to cancel, set "status: paused" in ${path}`);
+    note(`to cancel the turn: agentdir cancel ${id}`);
     process.kill(process.pid, 'SIGINT');
   };
   process.once('SIGINT', tell);

@@ -76,8 +76,8 @@ function templateError(home: string, agent: string): string | undefined {
 }
 
 function holdWords({status, at, by, why}: AgentHold): string {
-  const who = [by && `by ${by}`, at && `at ${at}`].filter(Boolean).join(' ');
-  return [`${status}${who === '' ? '' : ` ${who}`}`, why].filter(Boolean).join(': ');
+  const who = [by && `by ${by.replace(/ <[^>]*>$/, '')}`, at && `at ${at}`].filter(Boolean).join(' ');
+  return [who || status, why].filter(Boolean).join(': ');
 }
 
 interface Surroundings {
