@@ -12,6 +12,7 @@ const gateOnly = [
   'test/cli/mail.test.ts',
   'test/cli/query.test.ts',
   'test/cli/send.test.ts',
+  'test/cli/sessions.test.ts',
   'test/cli/start.test.ts',
   'test/cli/summarize-home.test.ts',
   'test/cli/task.test.ts',

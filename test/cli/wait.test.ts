@@ -57,7 +57,7 @@ describe('send --wait', () => {
     sender.child.kill('SIGINT');
     expect(await ended).toBe('SIGINT');
     expect(sender.stderr()).toContain(`${session.id} keeps working; see its answer with: agentdir peek --session`);
-    expect(sender.stderr()).toMatch(/to cancel, set "status: paused" in sessions\/\S+\.session\.yaml\n$/);
+    expect(sender.stderr()).toMatch(/to cancel the turn: agentdir cancel \S+\n$/);
     turn.end('answered');
   });
 
