@@ -25,7 +25,7 @@ describe('agentdir status', () => {
     names(
       await until(
         () => status(home),
-        text => text.includes('1 approval waits') && text.includes('1 error'),
+        text => text.includes('1 approval waits') && text.includes('1 error: '),
       ),
     );
     await served.stop();
