@@ -10,7 +10,7 @@ import type {SessionFact} from './session-facts.ts';
 import type {TaskFact} from './task-facts.ts';
 
 /** Raise this when the content or meaning of facts changes, or a check of a single file. Older cached facts are ignored. */
-export const FACTS_VERSION = 23;
+export const FACTS_VERSION = 24;
 
 export interface Counts {
   agents?: number;
@@ -22,6 +22,14 @@ export interface Counts {
 /** A name in a file that must be an agent's, as written. */
 export interface Reference extends Place {
   name: string;
+}
+
+export interface AgentFact {
+  type: string | null;
+  description: string | null;
+  /** Null: the template has errors. */
+  model: string | null;
+  ephemeral?: true;
 }
 
 /**
@@ -53,8 +61,8 @@ export interface Facts {
   /** Content of state/spend.yaml. */
   spend?: DaySpend;
   refers?: Reference[];
-  /** In a template: description of the agent for others. */
-  agent?: {type: string | null; description: string | null};
+  /** In a template: the agent as others see it. */
+  agent?: AgentFact;
   /** In a template without errors: what sessions copy from it. */
   copySource?: string;
 }

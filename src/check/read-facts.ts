@@ -6,7 +6,7 @@ import type {TemplateValue} from '../formats/template.ts';
 import {itemFacts, pageFacts, stateFacts} from './approval-facts.ts';
 import {copySource} from './copied.ts';
 import {credentialProblems} from './credentials.ts';
-import {type Facts, type Reference, unreadFacts} from './facts.ts';
+import {type AgentFact, type Facts, type Reference, unreadFacts} from './facts.ts';
 import {instanceOf, NATS_NAME} from './names.ts';
 import {type ParsedFile, parseFile} from './parse-file.ts';
 import {problemsWithin} from './problems-within.ts';
@@ -53,7 +53,7 @@ function specific(parsed: ParsedFile): Partial<Facts> {
       return {
         defines: [`agent/${stemOf(path)}`],
         counts: {agents: 1},
-        agent: {type: parsed.file.value?.type ?? null, description: parsed.file.value?.description ?? null},
+        agent: agentFact(parsed.file.value),
         ...(parsed.file.value && {copySource: copySource(parsed.file.value)}),
         ...limitFacts(ownLimits(parsed.file.value?.limits)),
       };
@@ -84,6 +84,11 @@ function specific(parsed: ParsedFile): Partial<Facts> {
     default:
       return {};
   }
+}
+
+function agentFact(value: TemplateValue | undefined): AgentFact {
+  const {type = null, description = null, model = 'default', ephemeral} = value ?? {};
+  return {type, description, model: value ? model : null, ...(ephemeral === true && {ephemeral: true as const})};
 }
 
 function settingNames(value: Settings | undefined): string[] {

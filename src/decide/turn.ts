@@ -99,7 +99,7 @@ export function withResults(session: Session, {index}: OpenCalls, results: reado
 }
 
 /** Keys that the daemon sets in a call: `approval` if it waits for a person, the others before it runs. */
-export type CallKeys = Partial<Pick<Call, 'approval' | 'started' | 'run' | 'where'>>;
+export type CallKeys = Partial<Pick<Call, 'approval' | 'started' | 'run' | 'where' | 'child'>>;
 
 /** Set keys of calls in the answer at `index`, by call id. */
 export function withCallKeys(session: Session, index: number, keys: ReadonlyMap<string, CallKeys>): Session {

@@ -12,6 +12,11 @@ const limitsSchema = z.looseObject({
   max_turns: z.int().min(1).optional().describe('Model calls for one piece of work before it pauses and asks.'),
   max_tokens: z.int().min(1).optional(),
   max_cost_usd: z.number().min(0).optional(),
+  task_timeout_seconds: z
+    .number()
+    .positive()
+    .optional()
+    .describe('Longest time the agent may take for one task that another agent gives it; 1800 if left out.'),
   call_timeout_seconds: z.number().positive().optional().describe('Longest time one tool call may take.'),
 });
 
@@ -31,6 +36,19 @@ const optionalKeys = {
   isolation: z.enum(['none', 'process']).optional(),
   workspace: workspaceSchema.optional(),
   mcp_servers: z.record(z.string(), z.looseObject({})).optional(),
+  ephemeral: z
+    .boolean()
+    .optional()
+    .describe('The agent is for one piece of work: once it is done, lists leave it out.'),
+  spawned_by: z.string().min(1).optional().describe('Who added the agent: human, or @AGENT. Written by Agentdir.'),
+  spawned_in: z
+    .looseObject({session: z.string().optional(), call: z.string().optional()})
+    .optional()
+    .describe('The call of agent_spawn that added it. Written by the daemon.'),
+  tainted: z
+    .array(z.string())
+    .optional()
+    .describe('Where the words of whoever added it may come from: its sessions begin tainted. Written by the daemon.'),
   metadata: z.looseObject({}).nullable().optional(),
 };
 

@@ -69,6 +69,7 @@ describe('agentdir list', () => {
       messages: 4,
       updated: '2026-01-01T10:00:09.000Z',
       shared: true,
+      ephemeral: false,
       file: 'sessions/planner-001-abc.session.yaml',
       last: 'assistant: It is up. \u001b[31m',
     });

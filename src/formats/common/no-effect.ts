@@ -23,13 +23,9 @@ export const notYet = {
     backend: 'this version does not run other command line agents',
     backend_args: 'this version does not run other command line agents',
     compaction: 'this version does not compact sessions',
-    'limits.task_timeout_seconds': 'this version has no tool task',
   },
   session: {
     context: 'this version does not compact sessions',
-    kind: 'this version has no tool task',
-    parent: 'this version has no tool task',
-    result: 'this version has no tool task',
     'messages.pin': 'this version does not compact sessions',
   },
 } as const satisfies Record<string, KeysWithoutEffect>;

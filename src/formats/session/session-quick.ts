@@ -59,6 +59,7 @@ const call: Shape = [
   ['started', time],
   ['run', text],
   ['where', text],
+  ['child', id],
 ];
 const usage: Shape = [
   ['input_tokens', tokens],

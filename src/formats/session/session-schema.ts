@@ -3,6 +3,9 @@ import {refuse} from '../yaml/validate.ts';
 import {id, time} from '../yaml/value-schemas.ts';
 import {sessionStatuses} from './session-status.ts';
 
+/** Statuses of a task that ended. A rejected task has no session; the status stands in the result of the call. */
+export const taskStatuses = ['completed', 'failed', 'stopped', 'interrupted', 'rejected'] as const;
+
 export type {SessionStatus} from './session-status.ts';
 export const roles = ['user', 'assistant', 'tool_result', 'system'] as const;
 
@@ -49,6 +52,9 @@ export const callSchema = z.looseObject({
     .describe('Set before it runs, never removed: a call started without a result is not run again.'),
   run: z.string().optional().describe('The run of the daemon that started it.'),
   where: z.string().optional().describe('host: it was started outside the sandbox.'),
+  child: id
+    .optional()
+    .describe('Of a call of the tool task: the session that does the task. Set together with started, never removed.'),
 });
 
 const usageSchema = z.looseObject({
@@ -118,6 +124,20 @@ export const messageSchema = z
     ],
   });
 
+/** How a delegated task ended. Written once, by the daemon; all but the summary is computed from the session. */
+const taskResultSchema = z.looseObject({
+  status: z.enum(taskStatuses),
+  summary: z.string(),
+  artifacts: z
+    .array(z.string())
+    .describe('Files of the workspace that were created or changed, then those that were read.'),
+  tool_calls: z.int().min(0),
+  tokens_used: z.int().min(0),
+  cost_usd: z.number().min(0).optional().describe('Missing if the price of a model is unknown.'),
+  duration_seconds: z.number().min(0),
+  error: z.string().optional(),
+});
+
 const headerShape = {
   session_id: id.optional().describe('The file name without .session.yaml.'),
   agent_id: z.string().min(1).describe('The template that answers.'),
@@ -135,13 +155,24 @@ const headerShape = {
     .union([z.string(), z.looseObject({})])
     .optional()
     .describe('Of status error: what is wrong, and what to do.'),
-  waiting_for: id.optional().describe('The approval that a waiting session needs to go on; written by the daemon.'),
+  waiting_for: id
+    .optional()
+    .describe(
+      'What a waiting session needs to go on: the approval of a higher limit, or the end of a session that does a task for it. Written by the daemon.',
+    ),
   tainted: z
     .array(z.string())
     .optional()
     .describe('Where text from outside came into the session; written by the daemon, and for good.'),
   shared: z.boolean().optional().describe('Deliveries to the agent come here.'),
   task: id.optional().describe('The task that the session was made for.'),
+  kind: z.enum(['task']).optional().describe('task: the session is for one request, and ends with a result.'),
+  parent: z
+    .looseObject({session: id, call: z.string()})
+    .optional()
+    .describe('The session whose call of the tool task this session is for; written by the daemon.'),
+  result: taskResultSchema.optional().describe('How the task of the session ended; written by the daemon.'),
+  result_due: z.boolean().optional().describe('The parent does not have the result yet; written by the daemon.'),
   thread: z.string().optional().describe('The thread of an inbox that the session was made for.'),
   ephemeral: z.boolean().optional().describe('Its agent was made for that task, and is completed with it.'),
   mentions_due: z
@@ -173,3 +204,4 @@ export const sessionSchema = z
 export type SessionHeader = z.infer<typeof headerSchema>;
 export type Message = z.infer<typeof messageSchema>;
 export type Call = z.infer<typeof callSchema>;
+export type TaskResult = z.infer<typeof taskResultSchema>;

@@ -12,6 +12,10 @@ const OWN_KEYS: ReadonlySet<string> = new Set([
   'waiting_for',
   'shared',
   'task',
+  'kind',
+  'parent',
+  'result',
+  'result_due',
   'thread',
   'ephemeral',
   'mentions_due',
@@ -112,6 +116,6 @@ function plainMessage({delivery: _, reply_to: __, tool_calls, ...message}: Messa
   return {...message, tool_calls: tool_calls.map(plainCall)};
 }
 
-function plainCall({approval: _, started: __, run: ___, where: ____, ...call}: Call): Call {
+function plainCall({approval: _, started: __, run: ___, where: ____, child: _____, ...call}: Call): Call {
   return call as Call;
 }

@@ -29,10 +29,14 @@ const OWN_KEYS = [
   'waiting_for',
   'mentions_due',
   'tasks_due',
+  'kind',
+  'parent',
+  'result',
+  'result_due',
   'forked_from',
 ] as const;
 
-const CALL_KEYS = ['approval', 'started', 'run', 'where'] as const;
+const CALL_KEYS = ['approval', 'started', 'run', 'where', 'child'] as const;
 
 /** States that a person sets, or that stop a session; other states follow from the messages. */
 const LASTING: ReadonlySet<unknown> = new Set(['paused', 'completed', 'error']);
@@ -135,6 +139,10 @@ const HEADER_WORDS: Record<(typeof OWN_KEYS)[number], string> = {
   waiting_for: 'what it waits for follows from the limits: decide about the request instead',
   mentions_due: 'whoever it names is told',
   tasks_due: 'what it said of its tasks is written into their files',
+  kind: 'it stays a session for one task',
+  parent: 'whoever gave it its task',
+  result: 'how its task ended was told to whoever gave it',
+  result_due: 'whoever gave it its task is told how it ended',
   forked_from: 'where it came from',
 };
 

@@ -2,6 +2,7 @@ import {Command} from 'commander';
 import {locateHome, overriddenHome} from '../../home/locate.ts';
 import {note} from '../terminal/output.ts';
 import {wrap} from '../terminal/wrap.ts';
+import {addAgentsCommands} from './agents-commands.ts';
 import {addApprovalCommands} from './approval-commands.ts';
 import type {ProgramInfo} from './command-context.ts';
 import {addConnectorCommands} from './connector-commands.ts';
@@ -48,6 +49,7 @@ export function buildCommands(about: ProgramInfo, finish: (code: number) => void
   addHomeCommands(program, about, surroundings);
   program.commandsGroup('Talk:');
   addTalkCommands(program, surroundings);
+  addAgentsCommands(program, surroundings);
   program.commandsGroup('Decide:');
   addApprovalCommands(program, surroundings);
   program.commandsGroup('Tasks:');

@@ -10,23 +10,38 @@ export interface ListOptions {
   home: string;
   agent: string | undefined;
   status: string | undefined;
+  /** Also agents and sessions that were for one piece of work, which is done. */
+  all: boolean;
   json: boolean;
 }
 
 /** On a terminal; --json lists them all. */
 const MAX_SESSIONS_SHOWN = 50;
 
-export function listCommand({home, agent: wanted, status, json}: ListOptions): number {
+export async function listCommand({home, agent: wanted, status, all, json}: ListOptions): Promise<number> {
   const only = wanted === undefined ? undefined : agentName(home, wanted);
-  const all = sessionRows(home, only);
-  const agents = agentRows(home, all).filter(({id}) => only === undefined || id === only);
-  const sessions = all.filter(row => status === undefined || row.status === status);
+  const rows = sessionRows(home, only);
+  const every = agentRows(home, rows).filter(({id}) => only === undefined || id === only);
+  const done = all || only !== undefined ? NONE_DONE : await doneAgents(home, every);
+  const agents = every.filter(({id}) => !done.has(id));
+  const isOver = (row: SessionRow) =>
+    done.has(row.agent?.split('@')[0] ?? '') || (row.ephemeral && row.status === 'completed');
+  const sessions = rows.filter(row => (status === undefined ? all || !isOver(row) : row.status === status));
   if (json) printJson({agents, sessions});
   else {
     if (status === undefined) printAgents(agents);
     printSessions(sessions, status);
   }
   return exit.done;
+}
+
+const NONE_DONE: ReadonlySet<string> = new Set();
+
+/** Ephemeral agents that have nothing left to do. Task files are read only if there may be some. */
+async function doneAgents(home: string, agents: readonly AgentRow[]): Promise<ReadonlySet<string>> {
+  if (agents.every(({kind}) => kind === 'persistent')) return NONE_DONE;
+  const {agentStatesOf} = await import('../actions/agents/agent-rows.ts');
+  return new Set(agentStatesOf(home).flatMap(({id, status}) => (status === 'done' ? [id] : [])));
 }
 
 const WRONG = 'has errors: agentdir check';

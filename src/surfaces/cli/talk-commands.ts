@@ -102,17 +102,21 @@ export function addTalkCommands(program: Command, {home, json, finish}: CommandC
       .command('list')
       .alias('ls')
       .summary('list agents and sessions')
-      .description('List agents and sessions with their status, latest first.')
+      .description(
+        'List agents and sessions with their status, latest first. Ephemeral agents that are done are left out.',
+      )
+      .option('--all', 'also ephemeral agents that are done')
       .option('--agent <name>', 'only this agent')
       .addOption(
         choiceOption('--status <status>', 'only sessions with this status', [...sessionStatuses, 'new', 'wrong']),
       )
-      .action(async (options: {agent?: string; status?: string}) =>
+      .action(async (options: {agent?: string; status?: string; all?: boolean}) =>
         finish(
-          (await import('./list.ts')).listCommand({
+          await (await import('./list.ts')).listCommand({
             home: home(),
             agent: options.agent,
             status: options.status,
+            all: options.all === true,
             json: json(),
           }),
         ),

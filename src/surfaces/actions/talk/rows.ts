@@ -16,6 +16,8 @@ export interface SessionRow {
   messages: number;
   updated: string | null;
   shared: boolean;
+  /** Its agent was made for one task. */
+  ephemeral: boolean;
   file: string;
   /** The beginning of the last message. */
   last: string | null;
@@ -38,7 +40,16 @@ function compare(a: string, b: string): number {
 function sessionRow(home: string, {id, path}: SessionFile): SessionRow | undefined {
   const read = readHomeFile(nodeDisk(home), path);
   if (!read) return undefined;
-  const nothing = {id, agent: null, messages: 0, updated: null, shared: false, file: path, last: null};
+  const nothing = {
+    id,
+    agent: null,
+    messages: 0,
+    updated: null,
+    shared: false,
+    ephemeral: false,
+    file: path,
+    last: null,
+  };
   if (!('text' in read)) return {...nothing, status: 'wrong'};
   const session = parseSession(read.text);
   const {header, messages} = session;
@@ -50,6 +61,7 @@ function sessionRow(home: string, {id, path}: SessionFile): SessionRow | undefin
     messages: messages.length,
     updated: header.updated ?? null,
     shared: header.shared === true,
+    ephemeral: header.ephemeral === true,
     file: path,
     last: beginningOf(messages.at(-1)),
   };
@@ -68,6 +80,7 @@ export interface AgentRow {
   description: string | null;
   /** The template has errors: the agent does not run. */
   error: boolean;
+  kind: 'persistent' | 'ephemeral';
   sessions: Record<string, number>;
 }
 
@@ -78,8 +91,9 @@ export function agentRows(home: string, sessions: readonly SessionRow[]): AgentR
     const read = readHomeFile(nodeDisk(home), path);
     const parsed = read && 'text' in read ? parseFile(path, read.text) : undefined;
     const value = parsed?.kind === 'template' ? parsed.file.value : undefined;
+    const kind = value?.ephemeral ? 'ephemeral' : 'persistent';
     if (!rows.has(id))
-      rows.set(id, {id, file: path, description: value?.description ?? null, error: !value, sessions: {}});
+      rows.set(id, {id, file: path, description: value?.description ?? null, error: !value, kind, sessions: {}});
   }
   for (const {agent, status} of sessions) {
     const counts = rows.get(agent?.split('@')[0] ?? '')?.sessions;

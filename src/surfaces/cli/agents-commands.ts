@@ -1,0 +1,105 @@
+import type {Command} from 'commander';
+import {about} from './about.ts';
+import type {CommandContext} from './command-context.ts';
+
+/** agents, and its list, add and rm. Returns the group, so that other files can add to it. */
+export function addAgentsCommands(program: Command, {home, json, finish}: CommandContext): Command {
+  const load = () => import('./agents.ts');
+  const agents = about(
+    program
+      .command('agents')
+      .summary('list, add and remove agents')
+      .description(
+        'List agents with what they do now, add one from a template, or remove it again. Definitions: agentdir agent.',
+      ),
+    {
+      examples: [
+        ['agentdir agents', 'who there is, and what they do'],
+        ['agentdir agents add impl-1 --template coder', 'an agent for one piece of work'],
+      ],
+    },
+  );
+  about(
+    agents
+      .command('list [name]', {isDefault: true})
+      .summary('list agents with status, model and current task')
+      .description(
+        'List agents with status, model and current task. Ephemeral agents that are done are left out. This is the default of `agentdir agents`.',
+      )
+      .option('--all', 'also ephemeral agents that are done')
+      .action(async (name: string | undefined, options: {all?: boolean}) =>
+        finish((await load()).agentsListCommand({home: home(), name, all: options.all === true, json: json()})),
+      ),
+    {
+      examples: [
+        ['agentdir agents', 'all agents'],
+        ['agentdir agents list --all', 'also those that are done'],
+        ["agentdir agents --json | jq -r '.[].name'", 'the names'],
+      ],
+      json: 'value',
+      names: {name: 'agent'},
+    },
+  );
+  about(
+    agents
+      .command('add <name>')
+      .summary('add an agent made from a template')
+      .description(
+        'Add an agent: templates/spawned/NAME.agent.yaml, made from a template. Without --persistent it is ephemeral: once its work is done, lists leave it out.',
+      )
+      .option('--template <template>', 'the agent to make it from (default: general-purpose)')
+      .option('--model <model>', 'its model: provider/model, or a name of agentdir.yaml')
+      .option('--prompt <text>', 'its system prompt, instead of that of the template')
+      .option('--tool <tool>', 'one of the tools of the template; repeatable (default: all of them)', several)
+      .option('--persistent', 'it stays in lists')
+      .action(async (name: string, options: AddFlags) =>
+        finish(
+          await (await load()).agentsAddCommand({
+            ...{home: home(), name, template: options.template, model: options.model, prompt: options.prompt},
+            ...{tools: options.tool, persistent: options.persistent === true, json: json()},
+          }),
+        ),
+      ),
+    {
+      examples: [
+        ['agentdir agents add impl-1 --template coder --model openai/gpt-4o', 'with a model of its own'],
+        ['agentdir agents add reviewer --persistent --tool read_file --tool grep', 'one that stays and only reads'],
+      ],
+      exits: {4: 'the template has errors'},
+      json: 'value',
+      names: {template: 'agent'},
+    },
+  );
+  about(
+    agents
+      .command('rm <name>')
+      .summary('remove an added agent')
+      .description('Remove an agent of templates/spawned/. Its sessions and its workspace stay.')
+      .option('--force', 'although it has work')
+      .action(async (name: string, options: {force?: boolean}) =>
+        finish((await load()).agentsRemoveCommand({home: home(), name, force: options.force === true, json: json()})),
+      ),
+    {
+      examples: [
+        ['agentdir agents rm impl-1', 'its file goes; git has it'],
+        ['agentdir agents rm impl-1 --force', 'although it is at work'],
+      ],
+      exits: {1: 'it has work, or its template is your own'},
+      json: 'value',
+      names: {name: 'agent'},
+    },
+  );
+  return agents;
+}
+
+interface AddFlags {
+  template?: string;
+  model?: string;
+  prompt?: string;
+  tool?: string[];
+  persistent?: boolean;
+}
+
+function several(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}
