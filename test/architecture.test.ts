@@ -29,7 +29,7 @@ const mayImportTypes: Record<string, readonly string[]> = {effects: ['decide']};
 /** Of these only some folders. */
 const mayImportOf: Record<string, Record<string, RegExp>> = {
   surfaces: {
-    effects: /^src\/effects\/(sandbox|workspace|signature|web)\//,
+    effects: /^src\/effects\/(?:(?:sandbox|workspace|signature|web)\/|model\/ollama\.ts$)/,
     decide: /^src\/decide\/(turn|taint|mentions)\.ts$/,
   },
   effects: {home: /^src\/home\/(git|disk)\/[\w-]+\.ts$/},

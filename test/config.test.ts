@@ -1,6 +1,7 @@
 import {describe, expect, it} from 'vitest';
-import {chooseModel} from '../src/formats/model-choice.ts';
+import {chooseModel, isListedModel} from '../src/formats/model-choice.ts';
 import {parseSettings} from '../src/formats/settings.ts';
+import {modelRows} from '../src/surfaces/actions/models/model-rows.ts';
 
 const settings = (text: string) => {
   const {value, problems} = parseSettings(text);
@@ -110,9 +111,48 @@ describe('which model serves', () => {
     expect(chooseModel('openai/gpt-9', {}, {OPENAI_API_KEY: 'o', OPENAI_BASE_URL: 'http://x/v1'})).toMatchObject({
       ...{id: 'gpt-9', baseURL: 'http://x/v1', apiKey: 'o'},
     });
-    // As on OpenRouter, whose ids have this form.
-    expect(chooseModel('mistral/large', {}, {OPENAI_BASE_URL: 'http://x/v1'})).toMatchObject({id: 'mistral/large'});
-    expect(chooseModel('mistral/large', {}, {GROQ_API_KEY: 'g'})).toMatchObject({failed: expect.any(String)});
+    // A server of its own with ids of this form, such as OpenRouter.
+    const gateway = {OPENAI_BASE_URL: 'http://x/v1', OPENAI_API_KEY: 'o'};
+    expect(chooseModel('openai/mistral/large', {}, gateway)).toMatchObject({
+      id: 'mistral/large',
+      baseURL: 'http://x/v1',
+    });
+    expect(chooseModel('meta/llama', {}, gateway)).toMatchObject({id: 'meta/llama', baseURL: 'http://x/v1'});
+    for (const env of [gateway, {GROQ_API_KEY: 'g'}, {}])
+      expect(chooseModel('mistral/large', {}, env)).toMatchObject({
+        failed: 'the model "mistral/large" has no key: the environment variable MISTRAL_API_KEY is not set',
+        hint: expect.stringContaining('set MISTRAL_API_KEY'),
+      });
+  });
+
+  it('models: adds to what the table of providers knows, and overrides it', () => {
+    const listed = settings(`models:
+  - {id: anthropic/claude-x, nickname: clever, price: {input: 3, output: 15}}
+  - {id: claude-y, api_env_var: ANTHROPIC_API_KEY}
+  - {id: gpt-5, price: {input: 1, output: 2}}
+  - {id: ollama/qwen, base_url: "http://box/v1"}
+`);
+    const env = {ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o', OPENAI_BASE_URL: 'http://x/v1'};
+    const anthropic = {baseURL: 'https://api.anthropic.com/v1', apiKey: 'a', keyVariable: 'ANTHROPIC_API_KEY'};
+    for (const name of ['clever', 'anthropic/claude-x'])
+      expect(chooseModel(name, listed, env)).toMatchObject({
+        ...anthropic,
+        id: 'claude-x',
+        price: {input: 3, output: 15},
+      });
+    // The key of a provider goes to that provider.
+    expect(chooseModel('claude-y', listed, env)).toMatchObject({...anthropic, id: 'claude-y'});
+    expect(chooseModel('anthropic/claude-y', listed, env)).toMatchObject({...anthropic, id: 'claude-y'});
+    for (const name of ['gpt-5', 'openai/gpt-5'])
+      expect(chooseModel(name, listed, env)).toMatchObject({
+        ...{id: 'gpt-5', baseURL: 'http://x/v1', apiKey: 'o', price: {input: 1, output: 2}},
+      });
+    // With a server of its own, the id is sent as it is written.
+    expect(chooseModel('ollama/qwen', listed, env)).toMatchObject({id: 'ollama/qwen', baseURL: 'http://box/v1'});
+    expect(chooseModel('auto', listed, {OPENAI_API_KEY: 'o'})).toMatchObject({id: 'gpt-5', price: {input: 1}});
+    for (const name of ['clever', 'anthropic/claude-y', 'openai/gpt-5']) expect(isListedModel(name, listed)).toBe(true);
+    for (const name of ['groq/gpt-5', 'anthropic/gpt-5', 'openai/claude-y', 'auto'])
+      expect(isListedModel(name, listed)).toBe(false);
   });
 
   it('auto: else the playbook, which says why', () => {
@@ -148,6 +188,36 @@ describe('which model serves', () => {
     expect(chooseModel('gpt-9', two, {})).toMatchObject({failed: expect.stringContaining('not listed')});
     expect(chooseModel('sonet', two, {})).toMatchObject({hint: 'did you mean "sonnet"?'});
     expect(chooseModel('constructor', {}, {})).toMatchObject({failed: expect.stringContaining('constructor')});
+  });
+
+  it('agentdir models: says of each whether it can be asked, and why not', () => {
+    const listed = settings(`models:
+  - {id: anthropic/claude-x, nickname: clever, price: {input: 3, output: 15}}
+  - {id: lab, base_url: "http://lab/v1", api_key_env: LAB_KEY}
+`);
+    const rows = modelRows(listed, {ANTHROPIC_API_KEY: 'a', GROQ_API_KEY: 'g'});
+    const usable = rows.filter(row => row.usable).map(({name}) => name);
+    expect(usable).toEqual([
+      'anthropic/claude-x',
+      'anthropic/claude-sonnet-4-5',
+      'groq/llama-3.3-70b-versatile',
+      'playbook',
+    ]);
+    expect(rows.filter(row => row.is_default).map(({name}) => name)).toEqual(['anthropic/claude-x']);
+    expect(rows[0]).toMatchObject({provider: 'anthropic', nickname: 'clever', price: {input: 3, output: 15}});
+    expect(rows.find(({name}) => name === 'lab')?.why).toMatch(/LAB_KEY is not set; set LAB_KEY/);
+    expect(rows.find(({provider}) => provider === 'mistral')?.why).toMatch(/MISTRAL_API_KEY is not set/);
+    expect(rows.find(({provider}) => provider === 'ollama')?.why).toMatch(/no Ollama .*127\.0\.0\.1:11434/);
+    const local = modelRows({}, {OLLAMA_MODEL: 'qwen3:8b'});
+    expect(local.find(row => row.is_default)).toMatchObject({
+      name: 'ollama/qwen3:8b',
+      usable: true,
+      key_variable: null,
+    });
+    expect(modelRows({}, {}).find(row => row.is_default)).toMatchObject({name: 'playbook'});
+    expect(modelRows({}, {OPENAI_BASE_URL: 'http://x/v1'}).find(row => row.is_default)).toMatchObject({
+      ...{name: 'openai/MODEL', server: 'http://x/v1', usable: true},
+    });
   });
 
   it("a server that a file names never gets OpenAI's key", () => {

@@ -1,6 +1,7 @@
 import childProcess from 'node:child_process';
 import {appendFileSync, readFileSync} from 'node:fs';
 import {afterAll, expect} from 'vitest';
+import {ticksOfHosts} from './cli/hosts.ts';
 
 /** `TEST_CPU=FILE npm test` appends a line of JSON for each test file: its CPU seconds, children included, and what it started. */
 const target = process.env.TEST_CPU;
@@ -46,5 +47,5 @@ function cpuSeconds(): {self: number; children: number} {
     .split(' ')
     .map(Number);
   const [utime = 0, stime = 0, cutime = 0, cstime = 0] = fields.slice(11, 15);
-  return {self: (utime + stime) / 100, children: (cutime + cstime) / 100};
+  return {self: (utime + stime) / 100, children: (cutime + cstime + ticksOfHosts()) / 100};
 }

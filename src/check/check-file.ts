@@ -4,6 +4,7 @@ import {checkItems, checkPage} from './approvals.ts';
 import type {Facts, Reference} from './facts.ts';
 import {indexIn, type Look} from './look.ts';
 import {agentFault, namesSeen} from './names.ts';
+import {checkCostLimit, checkModelPrice} from './prices.ts';
 import {checkSession} from './sessions.ts';
 import {checkTasks} from './tasks.ts';
 
@@ -13,8 +14,10 @@ export function checkFile(path: string, facts: Facts, look: Look): Problem[] {
   if (facts.tasks) return checkTasks(path, facts.tasks, look);
   if (facts.items) return checkItems(path, facts.items, look);
   if (facts.page) return checkPage(path, facts.page, look);
-  if (facts.refers) return checkReferences(path, facts.refers, look);
-  return facts.kind === 'template' && facts.defines.length > 0 ? checkTemplate(path, look) : [];
+  if (facts.refers) return [...checkReferences(path, facts.refers, look), ...checkCostLimit(path, facts, look)];
+  if (facts.kind !== 'template' || facts.defines.length === 0) return [];
+  const price = checkModelPrice(path, facts.agent?.model, look);
+  return [...checkTemplate(path, look), ...(price.length > 0 ? price : checkCostLimit(path, facts, look))];
 }
 
 function checkTemplate(path: string, look: Look): Problem[] {

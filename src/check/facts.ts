@@ -56,6 +56,8 @@ export interface Facts {
   page?: PageFact;
   /** In a template: limits of its agent. In the settings: limits of all agents per day. */
   limits?: SpendLimits;
+  /** In a template or the settings: where a limit on cost is set. */
+  costLimitAt?: Place;
   /** In a session or task file: what follows from which cause. */
   causes?: CausedBy;
   /** Content of state/spend.yaml. */

@@ -164,11 +164,14 @@ function needItem(need: Need & {path: string}, {sinceOf, pageOf}: NeedsYouInput)
   return {...placed(since, need.path, need.line), lines};
 }
 
+/** Warnings that say what to do, as errors do. */
+const WITH_HINT: ReadonlySet<Problem['code']> = new Set(['UNKNOWN_AGENT', 'UNPRICED_MODEL']);
+
 function problemItem(problem: Problem, {sinceOf}: NeedsYouInput): Item {
   const {file, line, column, code, message, hint, severity} = problem;
   const since = timeOf(sinceOf(file));
   const item = placed(since, file, line, `${String(column).padStart(9, '0')} ${code} ${message}`);
-  if (severity === 'warning' && code !== 'UNKNOWN_AGENT')
+  if (severity === 'warning' && !WITH_HINT.has(code))
     return {...item, lines: () => [`${fileLink(file, line)} ${codeSpan(message)}`]};
   const lines = () => [
     [fileLink(file, line), timeText(since), code, codeSpan(message)].filter(Boolean).join(' '),

@@ -9,6 +9,7 @@ import {laterTools} from '../policy/tool/later-tools.ts';
 import {pathUse} from '../policy/tool-paths.ts';
 import {isExternalTool, toolNamed, tools} from '../policy/tools.ts';
 import type {FileOf, ParsedFile} from './parse-file.ts';
+import {unpricedModels} from './prices.ts';
 import {historyProblems} from './session-history.ts';
 
 /** Problems of a single file beyond those of its parser: name, tools, policy tests, history. */
@@ -19,6 +20,8 @@ export function problemsWithin(parsed: ParsedFile): Problem[] {
         ...fileName(parsed.path),
         ...parsed.file.capabilities.flatMap(({name, line, column}) => missingTool(name, {line, column})),
       ];
+    case 'settings':
+      return unpricedModels(parsed.file);
     case 'policy':
       return policyProblems(parsed.file);
     case 'session':

@@ -9,6 +9,7 @@ import {credentialProblems} from './credentials.ts';
 import {type AgentFact, type Facts, type Reference, unreadFacts} from './facts.ts';
 import {instanceOf, NATS_NAME} from './names.ts';
 import {type ParsedFile, parseFile} from './parse-file.ts';
+import {priceNames, unpricedNames} from './prices.ts';
 import {problemsWithin} from './problems-within.ts';
 import {detachStrings, type SessionFact, sessionFacts} from './session-facts.ts';
 import {taskFacts} from './task-facts.ts';
@@ -56,6 +57,7 @@ function specific(parsed: ParsedFile): Partial<Facts> {
         agent: agentFact(parsed.file.value),
         ...(parsed.file.value && {copySource: copySource(parsed.file.value)}),
         ...limitFacts(ownLimits(parsed.file.value?.limits)),
+        ...(parsed.file.value?.limits?.max_cost_usd !== undefined && {costLimitAt: {line: 1, column: 1}}),
       };
     case 'workflow':
       return {defines: Object.keys(parsed.file.value?.agents ?? {}).map(name => `member/${name}`)};
@@ -64,6 +66,9 @@ function specific(parsed: ParsedFile): Partial<Facts> {
         defines: settingNames(parsed.file.value),
         refers: references(parsed.file),
         ...limitFacts(homeLimits(parsed.file.value?.limits ?? undefined)),
+        ...(parsed.file.value?.limits?.per_day?.cost_usd !== undefined && {
+          costLimitAt: settingPlace(parsed.file, ['limits', 'per_day', 'cost_usd']),
+        }),
       };
     case 'channel':
       return {defines: [`instance/${instanceOf(path)}`]};
@@ -76,7 +81,7 @@ function specific(parsed: ParsedFile): Partial<Facts> {
     case 'approval':
       return pageFacts(path, parsed.file);
     case 'state':
-      return parsed.file?.value ? {spend: parsed.file.value} : {};
+      return parsed.file?.value ? {spend: parsed.file.value, defines: unpricedNames(parsed.file.value)} : {};
     case 'rejected':
       return rejectedFacts(parsed.file);
     case 'conflict':
@@ -93,7 +98,8 @@ function agentFact(value: TemplateValue | undefined): AgentFact {
 
 function settingNames(value: Settings | undefined): string[] {
   const people = (value?.people ?? []).map(name => `person/${name}`);
-  return value?.nats?.server === undefined ? people : [...people, NATS_NAME];
+  const names = value ? [...people, ...priceNames(value)] : people;
+  return value?.nats?.server === undefined ? names : [...names, NATS_NAME];
 }
 
 /** References to the missing agents of rejected lines. */

@@ -55,47 +55,90 @@ export function chooseModel(wanted: string | undefined, settings: Settings, env:
   if (name === 'playbook') return {kind: 'playbook', why: 'the model "playbook" was asked for by name'};
   const models = settings.models ?? [];
   if (name === 'auto') return automatic(models, env);
-  const listed = models.find(model => model.id === name) ?? models.find(model => model.nickname === name);
+  const listed = listedModel(name, models);
   if (!listed) return unlisted(name, models, env);
-  const missing = missingKey(listed, env);
-  if (missing === undefined) return server(listed, env);
-  return {
-    failed: `the model "${name}" has no key: the environment variable ${missing} is not set`,
-    hint: `set ${missing} where the daemon is started, and restart it; or choose another model`,
-  };
+  const model = completed(listed, env);
+  const missing = missingKey(model, env);
+  return missing === undefined ? server(model, env) : withoutKey(name, missing, '');
 }
 
 /** Whether a person named this model in agentdir.yaml. An agent chooses no other by itself. */
 export function isListedModel(name: string, {models, default_model}: Settings): boolean {
-  return name === default_model || (models ?? []).some(({id, nickname}) => name === id || name === nickname);
+  return name === default_model || listedModel(name, models ?? []) !== undefined;
+}
+
+/** The entry of `models:` for a name. `openai/gpt-5` is also the entry with the id `gpt-5`, if it is for that provider. */
+export function listedModel(name: string, models: readonly Listed[]): Listed | undefined {
+  const exact = models.find(({id}) => id === name) ?? models.find(({nickname}) => nickname === name);
+  const {provider, id} = providerIn(name) ?? {};
+  return exact ?? (provider && models.find(model => model.id === id && providerOf(model) === provider));
+}
+
+/** `anthropic/claude-sonnet-4-5`: a built-in provider, and the id that its server knows. */
+export function providerIn(name: string): {provider: Provider; id: string} | undefined {
+  const [, prefix, id] = /^([a-z]+)\/(.+)$/.exec(name) ?? [];
+  const provider = providers.find(each => each.name === prefix);
+  return provider && id !== undefined ? {provider, id} : undefined;
+}
+
+/** The built-in provider of an entry of `models:`, if it names no other server. */
+export function providerOf(listed: Listed): Provider | undefined {
+  const {id, base_url} = listed;
+  if (base_url !== undefined)
+    return providers.find(({baseURL}) => baseURL !== undefined && baseURL === base_url.replace(/\/+$/, ''));
+  const named = providerIn(id)?.provider;
+  const variable = keyOf(listed) ?? KEY;
+  return named ?? providers.find(each => each.variable === variable);
+}
+
+function keyOf({api_key_env, api_env_var}: Listed): string | undefined {
+  return api_key_env ?? api_env_var;
+}
+
+/** An entry of `models:` with what the built-in table knows of its provider. What the entry says itself stays. */
+function completed(listed: Listed, env: Environment): Model {
+  const key = keyOf(listed);
+  const own = {...listed, api_key_env: key};
+  if (listed.base_url !== undefined) return own;
+  const named = providerIn(listed.id);
+  const provider = providerOf(listed);
+  // OPENAI_BASE_URL may need no key, or be a gateway with a key of its own.
+  if (!provider || provider.name === 'openai') return {...own, id: named?.id ?? listed.id};
+  const {base_url, api_key_env} = modelOf(provider, env);
+  return {...own, id: named?.id ?? listed.id, base_url, api_key_env: key ?? api_key_env};
+}
+
+function withoutKey(name: string, variable: string, besides: string): ModelChoice {
+  return {
+    failed: `the model "${name}" has no key: the environment variable ${variable} is not set`,
+    hint: `set ${variable} where the daemon is started, and restart it; or choose another model: agentdir models${besides}`,
+  };
 }
 
 function automatic(models: readonly Listed[], env: Environment): ModelChoice {
-  const ready = models.find(model => missingKey(model, env) === undefined);
+  const all = models.map(model => completed(model, env));
+  const ready = all.find(model => missingKey(model, env) === undefined);
   if (ready) return server(ready, env);
   const provider = providers.find(each => isUsable(each, env));
   if (provider) return server(modelOf(provider, env), env);
-  const keys = models.flatMap(model => missingKey(model, env) ?? []);
+  const keys = all.flatMap(model => missingKey(model, env) ?? []);
   const why = 'no API key is set, and no local Ollama was found';
   return {kind: 'playbook', why, keys: [...new Set([...keys, ...providerKeys])]};
 }
 
-function isUsable({name, variable}: Provider, env: Environment): boolean {
+/** Whether the key of the provider is set. */
+export function isUsable({name, variable}: Provider, env: Environment): boolean {
   return envValue(env, variable) !== undefined || (name === 'openai' && envValue(env, BASE) !== undefined);
 }
 
-/** `anthropic/claude-sonnet-4-5`: a model of a built-in provider. Undefined: not a provider, or its key is not set. */
-function providerModel(name: string, env: Environment): Model | undefined {
-  const [, prefix, id] = /^([a-z]+)\/(.+)$/.exec(name) ?? [];
-  const provider = providers.find(each => each.name === prefix);
-  // Ollama needs no key.
-  const usable = provider && (isUsable(provider, env) || !isKey(provider.variable));
-  return usable ? modelOf(provider, env, id) : undefined;
-}
-
 function unlisted(name: string, models: readonly Listed[], env: Environment): ModelChoice {
-  const model = providerModel(name, env);
-  if (model) return server(model, env);
+  const {provider, id} = providerIn(name) ?? {};
+  if (provider) {
+    // Ollama needs no key.
+    if (isUsable(provider, env) || !isKey(provider.variable)) return server(modelOf(provider, env, id), env);
+    const gateway = envValue(env, BASE) !== undefined && `; if the server of ${BASE} has it, write openai/${name}`;
+    return withoutKey(name, provider.variable, gateway || '');
+  }
   if (envValue(env, KEY) !== undefined || envValue(env, BASE) !== undefined) return server({id: name}, env);
   const names = models.flatMap(model => [model.id, ...(model.nickname === undefined ? [] : [model.nickname])]);
   const near = nearest(name, [...names, 'auto', 'playbook', 'default']);

@@ -123,11 +123,16 @@ export const settingsSchema = z
       .string()
       .min(1)
       .optional()
-      .describe('auto: the first model whose key is set, else the built-in playbook.'),
+      .describe(
+        'auto: the first model or provider whose key is set, else the built-in playbook; or any model, such as anthropic/claude-sonnet-4-5.',
+      ),
     models: z
       .array(
         z.looseObject({
-          id: z.string().min(1),
+          id: z
+            .string()
+            .min(1)
+            .describe('As its server knows it; or provider/model, for a model of a built-in provider.'),
           nickname: z.string().min(1).optional(),
           base_url: z.string().min(1).optional(),
           api_key_env: z
@@ -135,6 +140,7 @@ export const settingsSchema = z
             .min(1)
             .optional()
             .describe('The environment variable with the key; never the key itself.'),
+          api_env_var: z.string().min(1).optional().describe('The same as api_key_env.'),
           context_tokens: z.int().min(1).optional(),
           price: price.optional(),
           timeout_seconds: z

@@ -68,6 +68,7 @@ const tries: Record<string, Try> = {
   'agents list': {args: [], code: 0, wrong: [['plannr-001'], 2]},
   'agents add': {args: ['impl-1', '--template', 'coder'], code: 0, wrong: [['human'], 2]},
   'agents rm': {args: ['planner-001'], code: 1, wrong: [['plannr-001'], 2]},
+  models: {args: [], code: 0},
   check: {args: [], code: 0, wrong: [['nothing.md'], 2]},
   'policy explain': {args: ['ls'], code: 0},
   'policy test': {args: [], code: 0},

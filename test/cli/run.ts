@@ -4,6 +4,7 @@ import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {onTestFinished} from 'vitest';
+import {hostFor, runIn} from './hosts.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const main = join(root, 'bin/main.js');
@@ -39,8 +40,18 @@ function run(command: string, args: readonly string[], cwd: string, env: NodeJS.
   });
 }
 
-/** The real command, in a process of its own. */
+/** The built program's command. In a process that has run others before, where that makes no difference: it loads the program once. */
 export function agentdir(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = environment): Promise<Run> {
+  const host = hostFor(cwd, args, env, environment);
+  return host ? runIn(host, cwd, args, env) : agentdirAlone(cwd, args, env);
+}
+
+/** The same, in a process of its own. */
+export function agentdirAlone(
+  cwd: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = environment,
+): Promise<Run> {
   return run(process.execPath, [main, ...args], cwd, env);
 }
 

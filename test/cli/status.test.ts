@@ -25,7 +25,7 @@ describe('agentdir status', () => {
     names(
       await until(
         () => status(home),
-        text => text.includes('1 approval waits'),
+        text => text.includes('1 approval waits') && text.includes('1 error: '),
       ),
     );
     await served.stop();
@@ -54,7 +54,7 @@ describe('agentdir status', () => {
     expect(session).not.toBe('');
     const log = await until(
       async () => (await agentdir(home, ['log', 'inbox/try.jsonl'])).stdout,
-      text => text.includes('read up to'),
+      text => text.includes('read up to line 1'),
     );
     expect(log).toContain(`session ${session}: message from inbox/try.jsonl#1`);
     expect(log).toContain(`read up to line 1; the last one went to ${session}`);

@@ -5,7 +5,7 @@ import {describe, expect, it} from 'vitest';
 import {agentdir, git, newHome, put, thorough, until} from '../cli/run.ts';
 import {askedBy, decideInQueue, pageOf, whenItem} from './deciding.ts';
 import {openHouse} from './house.ts';
-import {read, serve, spawnDaemon} from './serve.ts';
+import {committed, read, serve, spawnDaemon} from './serve.ts';
 import {atRest, begin, leastForm, pathOf, sessionOf, setStage, whenIt} from './talk.ts';
 
 /** Of these tests those that need it; the others hold with and without. */
@@ -311,21 +311,23 @@ describe('a command that waits for its turn', () => {
       stage.parts.set(id, (_, nth) =>
         nth > 0
           ? {text: 'done'}
-          : {calls: [{id: 'c', name: 'execute_command', arguments: {command: i < 32 ? 'sleep 4.25' : 'touch made'}}]},
+          : {calls: [{id: 'c', name: 'execute_command', arguments: {command: i < 32 ? 'sleep 600.25' : 'touch made'}}]},
       );
     const daemon = await serve(dir, stage.env);
     put(dir, Object.fromEntries(ids.slice(0, 32).map(id => [pathOf(id), leastForm(`${id} waits`, 'talker')])));
     const asleep = () =>
-      running('4.25').filter(pid => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep'));
+      running('600.25').filter(pid => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep'));
     await until(() => asleep().length === 32, Boolean);
     put(dir, {[pathOf('s32')]: leastForm('s32 waits', 'talker')});
     await until(() => read(dir, pathOf('s32')).includes('started:'), Boolean);
     put(dir, {'allowlist.yaml': COMMANDS.replace('deny: [', 'deny: ["touch *", ')});
+    await committed(dir, 'allowlist.yaml', text => text.includes('touch *'));
+    for (const pid of asleep()) process.kill(Number(pid));
     const {messages} = await whenIt(dir, 's32', atRest);
     expect(JSON.parse(messages[2]?.content ?? '')).toMatchObject({code: 'DENIED'});
     expect(existsSync(join(dir, 'workspaces/talker/made'))).toBe(false);
     for (const id of ids.slice(0, 32))
-      expect(JSON.parse((await whenIt(dir, id, atRest)).messages[2]?.content ?? '')).toMatchObject({exit_code: 0});
+      expect(JSON.parse((await whenIt(dir, id, atRest)).messages[2]?.content ?? '')).toMatchObject({exit_code: 143});
     await daemon.stop();
     await stage.server.close();
   });

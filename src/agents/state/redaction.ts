@@ -23,8 +23,10 @@ export function makeRedaction(env: NodeJS.ProcessEnv): Redaction {
       if (settings === known) return;
       known = settings;
       const embeddings = settings.search?.embeddings;
-      const servers = [...(settings.models ?? []), ...(typeof embeddings === 'object' ? [embeddings] : [])];
-      const variables = [...servers.flatMap(({api_key_env}) => api_key_env ?? []), ...connectorVariables(settings)];
+      const embedder = typeof embeddings === 'object' ? [embeddings.api_key_env] : [];
+      const models = (settings.models ?? []).flatMap(({api_key_env, api_env_var}) => [api_key_env, api_env_var]);
+      const keys = [...models, ...embedder].filter(name => name !== undefined);
+      const variables = [...keys, ...connectorVariables(settings)];
       if (variables.join() === names) return;
       names = variables.join();
       redactor = makeRedactor(secretsOf(variables, env));

@@ -70,6 +70,7 @@ export const codes = {
   DEPENDENCY_CYCLE: 'error',
   MISSING_TEMPLATE: 'error',
   MISSING_SESSION: 'warning',
+  UNPRICED_MODEL: 'warning',
 } as const satisfies Record<string, 'error' | 'warning'>;
 
 export type Code = keyof typeof codes;

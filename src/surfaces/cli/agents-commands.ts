@@ -2,6 +2,27 @@ import type {Command} from 'commander';
 import {about} from './about.ts';
 import type {CommandContext} from './command-context.ts';
 
+/** models: the models that can be asked. */
+export function addModelsCommand(program: Command, {home, json, finish}: CommandContext): void {
+  about(
+    program
+      .command('models')
+      .summary('list models, and why some are not usable')
+      .description(
+        'List the models of agentdir.yaml and the built-in providers: which are usable, why others are not, and prices.',
+      )
+      .action(async () => finish(await (await import('./models.ts')).modelsCommand({home: home(), json: json()}))),
+    {
+      examples: [
+        ['agentdir models', 'the one with * is used by agents that name no model'],
+        ["agentdir models --json | jq -r '.[] | select(.usable).name'", 'what can be asked now'],
+      ],
+      exits: {4: 'agentdir.yaml has errors'},
+      json: 'value',
+    },
+  );
+}
+
 /** agents, and its list, add and rm. Returns the group, so that other files can add to it. */
 export function addAgentsCommands(program: Command, {home, json, finish}: CommandContext): Command {
   const load = () => import('./agents.ts');

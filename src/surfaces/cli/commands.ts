@@ -3,7 +3,7 @@ import {locateHome, overriddenHome} from '../../home/locate.ts';
 import {note} from '../terminal/output.ts';
 import {wrap} from '../terminal/wrap.ts';
 import {addAgentControlCommands} from './agent-control-commands.ts';
-import {addAgentsCommands} from './agents-commands.ts';
+import {addAgentsCommands, addModelsCommand} from './agents-commands.ts';
 import {addApprovalCommands} from './approval-commands.ts';
 import type {ProgramInfo} from './command-context.ts';
 import {addConnectorCommands} from './connector-commands.ts';
@@ -59,6 +59,7 @@ export function buildCommands(about: ProgramInfo, finish: (code: number) => void
   addTaskCommands(program, surroundings);
   program.commandsGroup('Inspect:');
   addLookCommands(program, surroundings);
+  addModelsCommand(program, surroundings);
   program.commandsGroup('History:');
   addHistoryCommands(program, surroundings);
   addWorkspaceCommands(program, surroundings);

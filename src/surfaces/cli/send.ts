@@ -141,7 +141,7 @@ async function answer(
 }
 
 /** On Ctrl-C the command ends as usual, but says that the agent does not. Returns a function that takes this back. */
-function tellOnInterrupt({id, path}: SentMessage): () => void {
+function tellOnInterrupt({id}: SentMessage): () => void {
   const tell = () => {
     // The terminal shows ^C in the line of the answer.
     if (process.stderr.isTTY) process.stderr.write('\n');

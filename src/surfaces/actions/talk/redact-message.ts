@@ -21,6 +21,8 @@ export function redactMessage(home: string, content: string): {content: string; 
 export function keyVariables(home: string): string[] {
   const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
   if (!read || !('text' in read)) return [];
-  const named = read.text.matchAll(/\b(?:api_key|secret|token|password)_env["']?\s*:\s*(?:\[([^\]]*)\]|["']?(\w+))/g);
+  const named = read.text.matchAll(
+    /\b(?:(?:api_key|secret|token|password)_env|api_env_var)["']?\s*:\s*(?:\[([^\]]*)\]|["']?(\w+))/g,
+  );
   return [...named].flatMap(([, list, name]) => list?.match(/\w+/g) ?? name ?? []);
 }
