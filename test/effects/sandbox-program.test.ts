@@ -56,7 +56,8 @@ describe('findProgram', () => {
   it.each([true, false])('what a person approved finds programs where we do, confined: %s', async confined => {
     const place = sandboxHome();
     const request = {...place, mark: 'm'} as RunRequest;
-    const prepared = await planStart({argv: ['sh', '-c', 'x'], operator: '', confined, network: false}, request);
+    const program = {argv: ['sh', '-c', 'x'], operator: '' as const, confined, network: false};
+    const prepared = await planStart(program, request, {});
     if (confined && 'error' in prepared) return;
     const folders = programFolders({...place, confined});
     expect('env' in prepared && prepared.env.PATH).toBe(folders.join(':'));

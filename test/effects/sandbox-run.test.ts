@@ -5,6 +5,7 @@ import {setTimeout as pause} from 'node:timers/promises';
 import {pathToFileURL} from 'node:url';
 import fc from 'fast-check';
 import {describe, expect, it, onTestFinished, vi} from 'vitest';
+import {groupControls} from '../../src/effects/sandbox/control-groups.ts';
 import {endLeftovers} from '../../src/effects/sandbox/leftovers.ts';
 import {spare} from '../../src/effects/sandbox/pipes.ts';
 import {markedProcesses, sandboxedAs} from '../../src/effects/sandbox/processes.ts';
@@ -190,6 +191,24 @@ describe.each(kinds)('a line of programs $where', ({confined, skip}) => {
       expect(inside).toEqual([]);
     }
   });
+
+  it.skipIf(skip || !groupControls().has('pids'))(
+    'nor what starts its successor and ends, without a pause',
+    async () => {
+      const place = sandboxHome();
+      // Without an end of its own it would run for some seconds more.
+      writeFileSync(
+        join(place.workspace, 'hop'),
+        '[ $1 = 0 ] || { echo $1 > at; env -i setsid sh hop $(($1 - 1)) & }\n',
+      );
+      const said = await sh(place, 'sh hop 5000 & while [ ! -s at ]; do :; done', {confined});
+      expect(said).toMatchObject({how: 'ended', exitCode: 0});
+      const at = readFileSync(join(place.workspace, 'at'), 'utf8');
+      await pause(200);
+      expect(readFileSync(join(place.workspace, 'at'), 'utf8')).toBe(at);
+      expect(Number(at)).toBeGreaterThan(0);
+    },
+  );
 
   it.skipIf(skip)('fails as a value', async () => {
     const place = sandboxHome();

@@ -1,6 +1,7 @@
 import {accessSync, constants, existsSync, readFileSync, rmdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
+import {isProcessAlive, signal} from './processes.ts';
 import {abandonedScratch, scratchFolder} from './scratch.ts';
 
 /** What a control group of the kernel can limit. */
@@ -24,14 +25,39 @@ export interface ControlGroup {
   remove: () => Promise<void>;
 }
 
+/** A control group without limits for what runs on the host: its processes are found however they were started. */
+export interface HostGroup {
+  joins: readonly string[];
+  /** Let them start no others, and kill them. False: one survived. */
+  end: () => Promise<boolean>;
+}
+
 let places: readonly GroupPlace[] | undefined;
 
 /** Where this process may make control groups; found out once. */
 function groupPlaces(): readonly GroupPlace[] {
   if (places) return places;
   places = findPlaces(read('/proc/self/cgroup'), read('/proc/self/mountinfo')).filter(place => isUsable(place));
-  for (const {folder} of places) for (const path of abandonedScratch(folder)) tryTo(() => rmdirSync(path));
+  for (const path of places.flatMap(({folder}) => abandonedScratch(folder))) {
+    killMembers(path);
+    tryTo(() => rmdirSync(path));
+  }
   return places;
+}
+
+/** What daemons that were killed left in their groups may start no more processes, and is killed. */
+export function endAbandonedGroups(): void {
+  groupPlaces();
+}
+
+/** Let the processes of a group start no others, and kill them. Returns how many were alive. */
+function killMembers(path: string): number {
+  // Where a process may start no others, none can escape between two looks.
+  tryTo(() => writeFileSync(join(path, 'pids.max'), '0'));
+  const members = read(join(path, 'cgroup.procs')).split('\n').filter(Boolean).map(Number);
+  const alive = members.filter(isProcessAlive);
+  for (const pid of alive) signal(pid, 'SIGKILL');
+  return alive.length;
 }
 
 /** What this machine's control groups can limit for commands in the sandbox. */
@@ -56,7 +82,27 @@ export function makeGroup(limits: {memoryBytes: number; processes: number}): Con
   };
 }
 
-function makeIn({folder, version, controls}: GroupPlace, limits: {memoryBytes: number; processes: number}) {
+/** Undefined: this process may not make any. */
+export function makeHostGroup(): HostGroup | undefined {
+  const place = groupPlaces().find(({controls}) => controls.includes('pids'));
+  const path = place && makeIn({...place, controls: []});
+  if (path === undefined) return undefined;
+  return {
+    joins: [join(path, 'cgroup.procs')],
+    end: async () => {
+      for (let round = 0; round < 200; round++) {
+        if (killMembers(path) === 0) {
+          void removeGroup(path);
+          return true;
+        }
+        await pause(Math.min(1 + round, 50));
+      }
+      return false;
+    },
+  };
+}
+
+function makeIn({folder, version, controls}: GroupPlace, limits = {memoryBytes: 0, processes: 0}) {
   let path: string | undefined;
   try {
     path = scratchFolder(folder, 'group');

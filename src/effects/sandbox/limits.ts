@@ -39,6 +39,11 @@ export interface LimitedRun {
 /** Joins each group up to the word `--`. */
 const JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit 126; shift; done; shift; exec "$@"';
 
+/** Words before those that start a program: they join these control groups. */
+export function joining(groups: readonly string[]): string[] {
+  return ['/bin/sh', '-c', JOIN, 'sh', ...groups, '--'];
+}
+
 /**
  * Set inside, because outside the other processes of the user would count. Shells name that option differently. `$1`:
  * size of a file, in blocks of 512 bytes; `$2`: kilobytes of data; `$3`: processes.
@@ -62,7 +67,7 @@ export function limitRun(limits: CommandLimits, needsGroup: boolean): LimitedRun
   const kilobytes = controls.has('memory') ? 'unlimited' : Math.ceil(limits.memoryBytes / 1024);
   const processes = controls.has('pids') ? 'unlimited' : limits.processes;
   return {
-    outside: group ? ['/bin/sh', '-c', JOIN, 'sh', ...group.joins, '--'] : [],
+    outside: group ? joining(group.joins) : [],
     inside: ['/bin/sh', '-c', LIMIT, 'sh', `${blocks}`, `${kilobytes}`, `${processes}`],
     exceeded: () =>
       (group?.exceeded() ?? []).map(each =>

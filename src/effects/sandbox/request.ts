@@ -46,6 +46,8 @@ export interface RunResult {
   signal: string | null;
   /** The cause, if the run `failed` or a process could not be killed. */
   error?: string;
+  /** Processes of it may still run. */
+  survived?: boolean;
   /** Limits that programs met, in words. */
   exceeded?: readonly string[];
   ms: number;

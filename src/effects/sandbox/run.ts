@@ -1,15 +1,16 @@
 import {closeSync} from 'node:fs';
 import {setTimeout as pause} from 'node:timers/promises';
+import {makeHostGroup} from './control-groups.ts';
 import {cutShort} from './cut-short.ts';
 import {nullDevice} from './devices.ts';
 import {type Joint, joints} from './joints.ts';
 import {endLeftovers} from './leftovers.ts';
-import {commandLimits, type LimitedRun, limitRun, watchSpace} from './limits.ts';
+import {commandLimits, limitRun, watchSpace} from './limits.ts';
 import {openOutput, type RunOutput} from './output.ts';
 import {markedProcesses} from './processes.ts';
 import {realWorkspace} from './profile.ts';
 import type {Program, RunRequest, RunResult} from './request.ts';
-import {type Exit, planStart, type StartedProgram, start} from './start.ts';
+import {type Exit, planStart, type RunGroups, type StartedProgram, start} from './start.ts';
 
 export type {Program, RunRequest, RunResult} from './request.ts';
 
@@ -19,8 +20,8 @@ const MOST_WITHOUT_GROUP = 4;
 const graceMs = 300;
 
 /**
- * Never throws. All processes of the run have ended when it resolves, with one exception on the host: a process that
- * left its session *and* cleared its environment (`env -i setsid …`) is not found.
+ * Never throws. All processes of the run have ended when it resolves, unless it says `survived`. On the host, where no
+ * control group can be made, a process that left its session *and* cleared its environment (`env -i setsid …`) is not found.
  */
 export async function runPrograms(request: RunRequest): Promise<RunResult> {
   const begun = performance.now();
@@ -36,6 +37,7 @@ async function runLine(
   const real = {...request, ...place};
   const cut = cutShort(real);
   const confined = real.programs.some(program => program.confined);
+  const host = real.programs.some(program => !program.confined) ? makeHostGroup() : undefined;
   const limits = real.limits ?? commandLimits();
   const needsGroup = !real.readOnly || real.programs.length > MOST_WITHOUT_GROUP;
   const limited = confined ? limitRun(limits, needsGroup) : undefined;
@@ -52,7 +54,7 @@ async function runLine(
         if (cut.why()) break;
         const running: StartedProgram[] = [];
         try {
-          const {ended} = await startPipeline(programs, real, limited, output, running);
+          const {ended} = await startPipeline(programs, real, {limited, host}, output, running);
           if (i === all.length - 1) output.allStarted();
           real.onStarted?.();
           exit = await Promise.race([ended, cut.happened.then(() => exit)]);
@@ -63,7 +65,13 @@ async function runLine(
         }
         if (exit.error !== undefined) break;
       }
-      if (real.programs.some(program => !program.confined)) await endLeftovers(real.mark, markedProcesses);
+      if (real.programs.some(program => !program.confined)) {
+        survivors ||= (await host?.end()) === false;
+        survivors ||= await endLeftovers(real.mark, markedProcesses).then(
+          () => false,
+          () => true,
+        );
+      }
     } finally {
       await output.close();
     }
@@ -74,6 +82,7 @@ async function runLine(
       how: why ?? (exit.error === undefined ? 'ended' : 'failed'),
       ...(why || exit.error !== undefined ? {} : {exitCode: exit.code, signal: exit.signal}),
       ...(error === undefined ? {} : {error}),
+      ...(survivors && {survived: true}),
       ...(exceeded.length === 0 ? {} : {exceeded}),
     };
   } finally {
@@ -101,11 +110,11 @@ function pipelines(programs: readonly Program[]): Program[][] {
 async function startPipeline(
   programs: readonly Program[],
   request: RunRequest,
-  limited: LimitedRun | undefined,
+  groups: RunGroups,
   output: RunOutput,
   running: StartedProgram[],
 ): Promise<{ended: Promise<Exit>}> {
-  const prepared = await Promise.all(programs.map(program => planStart(program, request, limited)));
+  const prepared = await Promise.all(programs.map(program => planStart(program, request, groups)));
   const nothing = await nullDevice();
   const between: Joint[] = await joints(programs.length - 1);
   const exits: Promise<Exit>[] = [];

@@ -3,10 +3,11 @@ import {closeSync} from 'node:fs';
 import {constants} from 'node:os';
 import {setImmediate as nextTurn, setTimeout as pause} from 'node:timers/promises';
 import {findBubblewrap} from './bubblewrap.ts';
+import type {HostGroup} from './control-groups.ts';
 import {environment} from './environment.ts';
 import {findProgram, programFolders} from './find-program.ts';
 import {coverInherited} from './inherited.ts';
-import type {LimitedRun} from './limits.ts';
+import {joining, type LimitedRun} from './limits.ts';
 import {type NotRunnable, notRunnable} from './not-runnable.ts';
 import {isGroupAlive, isProcessAlive, signal} from './processes.ts';
 import {profile} from './profile.ts';
@@ -29,13 +30,19 @@ export interface StartedProgram {
   end: () => Promise<boolean>;
 }
 
+/** What the programs of a run join: those in the sandbox, and those on the host. */
+export interface RunGroups {
+  limited?: LimitedRun | undefined;
+  host?: HostGroup | undefined;
+}
+
 /** A file with its arguments, or exit code and message of a shell that cannot start it. */
 export type StartPlan =
   | {file: string; argv: readonly string[]; confined: boolean; env: Record<string, string>; cwd: string}
   | NotRunnable
   | {error: string};
 
-export async function planStart(program: Program, request: RunRequest, limited?: LimitedRun): Promise<StartPlan> {
+export async function planStart(program: Program, request: RunRequest, groups: RunGroups): Promise<StartPlan> {
   const {confined, argv} = program;
   const name = argv[0] ?? '';
   const found = findProgram(name, {...request, confined});
@@ -46,14 +53,19 @@ export async function planStart(program: Program, request: RunRequest, limited?:
   if (not) return {code: not.code, says: `${name}: ${not.says}`};
   const env = {...environment({...request, confined}), PATH: programFolders({...request, confined}).join(':')};
   const cwd = request.workspace;
-  if (!confined) return {file: found.place, argv, confined, env, cwd};
+  if (!confined) {
+    const {host} = groups;
+    if (!host) return {file: found.place, argv, confined, env, cwd};
+    const words = [...joining(host.joins), found.place, ...argv.slice(1)];
+    return {file: words[0] ?? found.place, argv: words, confined, env, cwd};
+  }
   const bubblewrap = await findBubblewrap();
   if (!bubblewrap) return {error: 'bubblewrap is not installed'};
   if ('problem' in bubblewrap) return {error: bubblewrap.problem};
   const made = profile({...request, network: program.network}, bubblewrap);
   if ('problem' in made) return {error: made.problem};
   const sandbox = [bubblewrap.path, ...statusArgs, ...(hasFilter ? filterArgs : []), ...made.args];
-  const words = [...(limited?.outside ?? []), ...sandbox, ...(limited?.inside ?? []), ...argv];
+  const words = [...(groups.limited?.outside ?? []), ...sandbox, ...(groups.limited?.inside ?? []), ...argv];
   return {file: words[0] ?? bubblewrap.path, argv: words, confined, env, cwd: '/'};
 }
 

@@ -99,7 +99,7 @@ async function execute(
     onOutput: (stream, chunk) => streams[stream].add(chunk),
     onStarted,
   });
-  context.onEnded();
+  if (!ran.survived) context.onEnded();
   const stdout = streams.stdout.end();
   const stderr = streams.stderr.end();
   const shown = {
