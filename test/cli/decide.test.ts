@@ -145,7 +145,11 @@ describe('deciding from the shell, beside a daemon', () => {
     put(house.home, {'../signers': `ada@example.org ${readFileSync(`${key}.pub`, 'utf8')}`});
     expect((await run('doctor')).stdout).not.toContain('signers');
     const settings = read(house.home, 'agentdir.yaml');
-    put(house.home, {'agentdir.yaml': settings.replace(/^approvals:.*$/m, 'approvals: {signers: ../signers}')});
+    // Without the limit on cost: a model without a price would be a problem.
+    const changed = settings
+      .replace(/^approvals:.*$/m, 'approvals: {signers: ../signers}')
+      .replace('cost_usd: 20, ', '');
+    put(house.home, {'agentdir.yaml': changed});
     await until(
       () => git(house.home, 'log', '-8', '--format=%s'),
       log => log.includes('settings('),

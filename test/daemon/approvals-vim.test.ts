@@ -12,7 +12,12 @@ import {atRest, begin, whenIt} from './talk.ts';
 import {installed, type Terminal, terminal} from './terminal.ts';
 
 const AGENT = 'id: talker\ntype: talker\nsystem_prompt: You ask.\ncapabilities: [execute_command]\n';
-const house = openHouse(() => ({'templates/talker.agent.yaml': AGENT, 'allowlist.yaml': 'version: 1\n'}));
+const house = openHouse(() => ({
+  'templates/talker.agent.yaml': AGENT,
+  'allowlist.yaml': 'version: 1\n',
+  // No limit on cost: a model without a price would be a problem.
+  'agentdir.yaml': 'format: 1\n',
+}));
 
 let count = 0;
 

@@ -176,6 +176,6 @@ describe('a clone from where nobody answers', () => {
     playCalls(house, 'mended', [create('c.txt')]);
     put(home, {[pathOf('mended')]: leastForm('mended now', 'hanger')});
     ok(await resultsOf(house, 'mended'));
-    await until(needs, text => !text.includes('hanger'));
+    await until(needs, text => !text.includes('agent hanger'));
   });
 });

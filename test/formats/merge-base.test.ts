@@ -98,6 +98,31 @@ describe('undoes', () => {
     ['a missing reply', session.replace('  - role: assistant\n    content: ho\n', ''), true],
   ])('sessions: %s', (_, now, expected) => expect(undoesLasting('session', session, now)).toBe(expected));
 
+  it('sessions: the same, whether messages were only added or not', () => {
+    const line = fc.constantFrom('  - role: user', "    timestamp: '1'", '    content: hi', '    delivery: d', '');
+    const lines = fc.array(line, {maxLength: 6});
+    const head = fc.array(fc.constantFrom("updated: '1'", "updated: '2'", 'status: active'), {maxLength: 3});
+    const lasting = (all: readonly string[]) => all.filter(one => /updated|timestamp|delivery/.test(one));
+    fc.assert(
+      fc.property(head, head, lines, lines, lines, (first, second, all, more, less) => {
+        for (const messages of [
+          [...all, ...more],
+          [...less, ...all],
+        ]) {
+          const [before, now] = [
+            [...first, 'messages:', ...all],
+            [...second, 'messages:', ...messages],
+          ];
+          const left = lasting(now);
+          const lacks = lasting(before).some(key => left.splice(left.indexOf(key) >>> 0, 1).length === 0);
+          const text = (all: readonly string[]) => all.map(one => `${one}\n`).join('');
+          expect(undoesLasting('session', text(before), text(now))).toBe(lacks);
+        }
+      }),
+      {numRuns: 100},
+    );
+  });
+
   it('tasks: the same, however much stands before and after what was changed', () => {
     const line = fc.constantFrom('  id: a', '  id: b', '  started: 1', '- [x] "t"', '- [ ] "t"', 'prose', '');
     const lines = fc.array(line, {maxLength: 6});

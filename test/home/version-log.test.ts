@@ -1,6 +1,8 @@
+import {crc32} from 'node:zlib';
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {applyChange, spliceOf} from '../../src/home/versions/record.ts';
+import {changedRanges, withChanges} from '../../src/home/git/changed-ranges.ts';
+import {decodeRecord, encodeRecord} from '../../src/home/versions/record.ts';
 import {KEPT_MS, type LogStorage, type NewVersion, VersionLog} from '../../src/home/versions/version-log.ts';
 
 /** Segments in memory. `synced`: what a power cut leaves; `room`: bytes until the disk is full. */
@@ -69,17 +71,55 @@ const version = (path: string, text: string | undefined, more: Partial<NewVersio
 });
 const textsOf = (log: VersionLog, path: string) => [...log.history(path)].map(v => v.bytes()?.toString());
 
-it('a splice makes the second text of the first', () => {
-  const text = fc.string({maxLength: 60}).map(each => Buffer.from(each.repeat(200)));
+it('changed ranges make the second text of the first', () => {
+  const line = fc.constantFrom('a\n', 'a longer line of text, with words in it\n', 'b', '\n', 'status: active\n');
+  const text = fc.array(line, {maxLength: 400}).map(lines => Buffer.from(lines.join('')));
   fc.assert(
-    fc.property(text, text, fc.nat(), (start, end, n) => {
-      const shared = Buffer.concat([start, end]);
-      const edited = Buffer.concat([start, Buffer.from(`${n}`), end]);
-      expect(applyChange(shared, spliceOf(shared, edited))?.equals(edited)).toBe(true);
-      expect(applyChange(start, spliceOf(start, end))?.equals(end)).toBe(true);
+    fc.property(text, text, text, fc.nat(), (start, middle, end, n) => {
+      const shared = Buffer.concat([start, middle, end]);
+      for (const edited of [
+        Buffer.concat([start, Buffer.from(`${n}`), end]),
+        Buffer.concat([Buffer.from(`${n}\n`), start, middle, Buffer.from(`${n}`), end, Buffer.from('more\n')]),
+        middle,
+      ])
+        expect(withChanges(shared, changedRanges(shared, edited)).equals(edited)).toBe(true);
     }),
     {seed: 1},
   );
+});
+
+it('a change in the header and one at the end are two short ranges', () => {
+  const messages = Array.from({length: 1_000}, (_, i) => `  - role: user\n    content: message ${i}\n`).join('');
+  const before = Buffer.from(`session_id: s\nupdated: '1'\nstatus: sleeping\nmessages:\n${messages}`);
+  const after = Buffer.from(
+    `session_id: s\nupdated: '2'\nwaiting_for: x\nstatus: active\nmessages:\n${messages}  - role: user\n`,
+  );
+  const ranges = changedRanges(before, after);
+  expect(ranges).toHaveLength(2);
+  expect(ranges.reduce((sum, {inserted}) => sum + inserted.length, 0)).toBeLessThan(80);
+  expect(withChanges(before, ranges).equals(after)).toBe(true);
+});
+
+it('records with one replaced range, as older versions wrote them, are read', () => {
+  const head = {
+    seq: 1,
+    time: 1,
+    path: 'a',
+    author: 'human' as const,
+    subject: '',
+    trailers: [],
+    blob: '',
+    mode: '100644' as const,
+  };
+  const now = encodeRecord({head, change: {ranges: [{at: 2, removed: 1, inserted: Buffer.from('new')}]}});
+  const json = Buffer.from(JSON.stringify({head, at: 2, removed: 1}));
+  const body = Buffer.concat([Buffer.alloc(4), json, Buffer.from('new')]);
+  body.writeUInt32LE(json.length, 0);
+  const frame = Buffer.alloc(8);
+  frame.writeUInt32LE(body.length, 0);
+  frame.writeUInt32LE(crc32(body), 4);
+  const old = decodeRecord(Buffer.concat([frame, body]), 0)?.record;
+  expect(old).toEqual(decodeRecord(now, 0)?.record);
 });
 
 describe('the version log', () => {

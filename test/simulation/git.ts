@@ -51,6 +51,8 @@ export class SimulatedGit {
   /** Content that daemons wrote. */
   readonly daemonBlobs = new Set<string>();
   readonly commits = new Map<string, Commit>();
+  /** Blobs that `git checkout COMMIT -- PATH` staged and nobody has committed over since. Elsewhere the index is as HEAD. */
+  readonly staged = new Map<string, string>();
   head: string | undefined;
   /** When the person last moved HEAD by `git reset` or `git revert`. */
   movedAt = 0;
@@ -87,6 +89,8 @@ export class SimulatedGit {
       .digest('hex');
     const commit: Commit = {...of, id, parent: this.head, tree, at: this.#time.now};
     this.commits.set(id, commit);
+    for (const path of this.staged.keys())
+      if (of.byHand || this.tree().get(path)?.blob !== tree.get(path)?.blob) this.staged.delete(path);
     this.head = id;
     return commit;
   }
@@ -119,15 +123,18 @@ export class SimulatedGit {
     return true;
   }
 
-  /** `git checkout COMMIT -- PATH`: the file as it was. */
+  /** `git checkout COMMIT -- PATH`: the file as it was, staged. */
   checkout(commit: string, path: string): void {
     const leaf = this.tree(commit).get(path);
-    if (leaf) this.#writeOut(path, leaf.blob);
+    if (!leaf) return;
+    this.staged.set(path, leaf.blob);
+    this.#writeOut(path, leaf.blob);
   }
 
   /** `git revert` of the last commit, or `git reset --hard` to a commit: HEAD moves, and the files with it. */
   moveTo(tree: ReadonlyMap<string, Leaf>, head: string | 'revert'): void {
     this.movedAt = this.#time.now;
+    this.staged.clear();
     const before = this.tree();
     for (const [path, {blob}] of tree) if (before.get(path)?.blob !== blob) this.#writeOut(path, blob);
     for (const path of before.keys()) if (!tree.has(path)) this.#person.remove(path);
@@ -438,7 +445,7 @@ class SimulatedJournal implements HomeJournal {
   }
 
   async staged(path: string): Promise<string | undefined> {
-    return this.#git.tree().get(path)?.blob;
+    return this.#git.staged.get(path) ?? this.#git.tree().get(path)?.blob;
   }
 
   async isUnmerged(): Promise<boolean> {

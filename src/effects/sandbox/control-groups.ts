@@ -1,7 +1,7 @@
 import {accessSync, constants, existsSync, readFileSync, rmdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
-import {isProcessAlive, signal} from './processes.ts';
+import {isProcessAlive, markOf, signal} from './processes.ts';
 import {abandonedScratch, scratchFolder} from './scratch.ts';
 
 /** What a control group of the kernel can limit. */
@@ -39,25 +39,35 @@ function groupPlaces(): readonly GroupPlace[] {
   if (places) return places;
   places = findPlaces(read('/proc/self/cgroup'), read('/proc/self/mountinfo')).filter(place => isUsable(place));
   for (const path of places.flatMap(({folder}) => abandonedScratch(folder))) {
+    for (const pid of membersOf(path)) abandoned.set(pid, markOf(pid));
     killMembers(path);
     tryTo(() => rmdirSync(path));
   }
   return places;
 }
 
-/** What daemons that were killed left in their groups may start no more processes, and is killed. */
-export function endAbandonedGroups(): void {
+/** Processes that were found in abandoned groups, with their marks. */
+const abandoned = new Map<number, string | undefined>();
+
+/** What daemons that were killed left in their groups may start no more processes, and is killed. Returns which processes had this mark, once. */
+export function endAbandonedGroups(mark: string): number[] {
   groupPlaces();
+  const found = [...abandoned].flatMap(([pid, its]) => (its === mark ? [pid] : []));
+  for (const pid of found) abandoned.delete(pid);
+  return found;
 }
 
 /** Let the processes of a group start no others, and kill them. Returns how many were alive. */
 function killMembers(path: string): number {
   // Where a process may start no others, none can escape between two looks.
   tryTo(() => writeFileSync(join(path, 'pids.max'), '0'));
-  const members = read(join(path, 'cgroup.procs')).split('\n').filter(Boolean).map(Number);
-  const alive = members.filter(isProcessAlive);
+  const alive = membersOf(path);
   for (const pid of alive) signal(pid, 'SIGKILL');
   return alive.length;
+}
+
+function membersOf(path: string): number[] {
+  return read(join(path, 'cgroup.procs')).split('\n').filter(Boolean).map(Number).filter(isProcessAlive);
 }
 
 /** What this machine's control groups can limit for commands in the sandbox. */
@@ -137,11 +147,12 @@ function hasMet(path: string, version: 1 | 2, controller: Controller): boolean {
 
 /** The kernel refuses while killed processes are still being cleared away. */
 async function removeGroup(path: string): Promise<void> {
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 100; round++) {
     if (tryTo(() => rmdirSync(path)) || !existsSync(path)) return;
-    await pause(Math.min(1 + round, 10));
+    // A program that ends meanwhile does not wait for it: a later daemon removes it.
+    if (round < 20) await pause(Math.min(1 + round, 10));
+    else await pause(250, undefined, {ref: false});
   }
-  // A later daemon removes it.
 }
 
 /** `groups`: /proc/self/cgroup; `mounts`: /proc/self/mountinfo. */

@@ -11,8 +11,7 @@ const rounds = 200;
  * session and their environment.
  */
 export async function endLeftovers(mark: string, find = findAll): Promise<number> {
-  endAbandonedGroups();
-  const ended = new Set<number>();
+  const ended = new Set(endAbandonedGroups(mark));
   // A process that just forked or is calling exec may be missed at first; look twice.
   let looks = 0;
   let problem: unknown;

@@ -43,6 +43,16 @@ export function markedProcesses(mark: string): Promise<number[]> {
   });
 }
 
+/** The mark in the environment of a process. */
+export function markOf(pid: number): string | undefined {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+    return variables.find(each => each.startsWith(`${markName}=`))?.slice(markName.length + 1);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Live processes in a sandbox with this mark, whatever their environment. Throws like `markedProcesses`. */
 export function sandboxedAs(mark: string): Promise<number[]> {
   const wanted = Buffer.from(` ${markMount(mark)} `);

@@ -45,8 +45,7 @@ export function undoesLasting(kind: Kind, before: string, now: string): boolean 
   const keyOf = lastingKey[kind];
   // Appending undoes nothing.
   if (!keyOf || startsWithText(now, before)) return false;
-  // Ignore common lines at the beginning and end.
-  const [old, own] = apart(before, now);
+  const [old, own] = (kind === 'session' && apartFromMessages(before, now)) || apart(before, now);
   const has = countEach(lastingKeysIn(own, keyOf));
   for (const key of lastingKeysIn(old, keyOf)) {
     const count = has.get(key) ?? 0;
@@ -72,6 +71,19 @@ export function lastingKeyButBoxes(line: string): string | undefined {
 }
 
 const STEP = 4_096;
+
+/** Text from the messages on; the whole text if no line begins with `messages:`. */
+export function messagesOf(text: string): string {
+  const at = text.startsWith('messages:') ? 0 : text.indexOf('\nmessages:') + 1;
+  return text.slice(at);
+}
+
+/** Two texts of a session without the messages of the first, if the second has all of them unchanged. */
+function apartFromMessages(before: string, now: string): [string, string] | undefined {
+  const [shared, all] = [messagesOf(before), messagesOf(now)];
+  if (!shared.endsWith('\n') || !startsWithText(all, shared)) return undefined;
+  return [before.slice(0, -shared.length), now.slice(0, -all.length) + all.slice(shared.length)];
+}
 
 /** Both texts without common whole lines at the beginning and end. */
 function apart(a: string, b: string): [string, string] {

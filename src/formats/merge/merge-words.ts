@@ -2,6 +2,7 @@ import {startsWithText} from '../common/lines.ts';
 import {isMap} from '../common/values.ts';
 import {cutText} from '../session/session.ts';
 import {readYaml} from '../yaml/yaml-source.ts';
+import {messagesOf} from './merge-lasting.ts';
 
 /** Rewording a message changes two lines; saving an older buffer changes at least one more. */
 const LEAST = 3;
@@ -23,12 +24,6 @@ export function mayLackMessageWords(before: string, now: string): boolean {
     changed += Math.abs(count);
   }
   return gone > 0 && changed >= LEAST;
-}
-
-/** Text from the messages on; the whole text if no line begins with `messages:`. */
-function messagesOf(text: string): string {
-  const at = text.startsWith('messages:') ? 0 : text.indexOf('\nmessages:') + 1;
-  return text.slice(at);
 }
 
 /**

@@ -1,4 +1,5 @@
 import {deflateSync} from 'node:zlib';
+import {changedRanges} from './changed-ranges.ts';
 
 /** Smaller objects are stored uncompressed: setting up a compressor costs more than it saves. */
 const STORED = 512;
@@ -30,25 +31,19 @@ function stored(body: Buffer): Buffer {
   return bytes;
 }
 
-const STEP = 4_096;
-
-/** A delta in git's format: copies the common beginning and end, and inserts the rest. */
+/** A delta in git's format: copies what both texts have in common, and inserts the rest. */
 export function deltaOf(from: Buffer, to: Buffer): Buffer {
-  const most = Math.min(from.length, to.length);
-  let head = 0;
-  // Compare in large steps first: most of a large text is unchanged.
-  const same = (a: number, b: number) => from.compare(to, b, b + STEP, a, a + STEP) === 0;
-  while (head + STEP < most && same(head, head)) head += STEP;
-  while (head < most && from[head] === to[head]) head++;
-  let tail = 0;
-  while (tail + STEP < most - head && same(from.length - tail - STEP, to.length - tail - STEP)) tail += STEP;
-  while (tail < most - head && from[from.length - 1 - tail] === to[to.length - 1 - tail]) tail++;
-  const parts: Buffer[] = [Buffer.from([...size(from.length), ...size(to.length), ...copy(0, head)])];
-  for (let at = head; at < to.length - tail; at += 127) {
-    const piece = to.subarray(at, Math.min(at + 127, to.length - tail));
-    parts.push(Buffer.from([piece.length]), piece);
+  const parts: Buffer[] = [Buffer.from([...size(from.length), ...size(to.length)])];
+  let at = 0;
+  for (const {at: changed, removed, inserted} of changedRanges(from, to)) {
+    parts.push(Buffer.from(copy(at, changed - at)));
+    for (let i = 0; i < inserted.length; i += 127) {
+      const piece = inserted.subarray(i, i + 127);
+      parts.push(Buffer.from([piece.length]), piece);
+    }
+    at = changed + removed;
   }
-  parts.push(Buffer.from(copy(from.length - tail, tail)));
+  parts.push(Buffer.from(copy(at, from.length - at)));
   return Buffer.concat(parts);
 }
 

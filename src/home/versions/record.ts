@@ -1,4 +1,5 @@
 import {crc32} from 'node:zlib';
+import {type ChangedRange, withChanges} from '../git/changed-ranges.ts';
 
 export type FileMode = '100644' | '100755' | '120000';
 export type Author = {name: string; email: string} | 'human';
@@ -41,8 +42,8 @@ export interface VersionHead {
   stale?: true;
 }
 
-/** How a record stores its content: whole, or as one replaced range of the file's previous record. */
-export type ContentChange = {whole: Buffer} | {at: number; removed: number; inserted: Buffer} | 'removal';
+/** How a record stores its content: whole, or as changed ranges of the file's previous record. */
+export type ContentChange = {whole: Buffer} | {ranges: readonly ChangedRange[]} | 'removal';
 
 export interface VersionRecord {
   head: VersionHead;
@@ -95,7 +96,8 @@ function toJson(record: LogRecord): [json: object, content: Buffer] {
   const {head, change} = record;
   if (change === 'removal') return [{head}, NOTHING];
   if ('whole' in change) return [{head, whole: true}, change.whole];
-  return [{head, at: change.at, removed: change.removed}, change.inserted];
+  const ranges = change.ranges.map(({at, removed, inserted}) => [at, removed, inserted.length]);
+  return [{head, ranges}, Buffer.concat(change.ranges.map(({inserted}) => inserted))];
 }
 
 /** The record at an offset and the offset of the next one. Undefined at the end, or if the record is torn. */
@@ -114,44 +116,33 @@ export function decodeRecord(bytes: Buffer, offset: number): {record: LogRecord;
   }
 }
 
-type VersionJson = {head: VersionHead; whole?: true; at?: number; removed?: number};
+/** `ranges`: offset, removed bytes and inserted bytes of each. Older versions wrote one range as `at` and `removed`. */
+type VersionJson = {
+  head: VersionHead;
+  whole?: true;
+  ranges?: [at: number, removed: number, inserted: number][];
+  at?: number;
+  removed?: number;
+};
 
 function fromJson(json: VersionJson | Exclude<LogRecord, VersionRecord>, content: Buffer): LogRecord {
   if (!('head' in json)) return json;
-  const {head, whole, at, removed} = json;
+  const {head, whole, at, removed = 0} = json;
   if (whole) return {head, change: {whole: content}};
-  return {head, change: at === undefined ? 'removal' : {at, removed: removed ?? 0, inserted: content}};
-}
-
-/** Compare in steps of this size first: files are long and changes are short. */
-const STEP = 4_096;
-
-/** The one range in which two texts differ. */
-export function spliceOf(before: Buffer, after: Buffer): {at: number; removed: number; inserted: Buffer} {
-  const most = Math.min(before.length, after.length);
-  let at = 0;
-  while (at + STEP <= most && before.compare(after, at, at + STEP, at, at + STEP) === 0) at += STEP;
-  while (at < most && before[at] === after[at]) at++;
-  let tail = 0;
-  const rest = most - at;
-  const isSame = (length: number) =>
-    before.compare(
-      after,
-      after.length - tail - length,
-      after.length - tail,
-      before.length - tail - length,
-      before.length - tail,
-    ) === 0;
-  while (tail + STEP <= rest && isSame(STEP)) tail += STEP;
-  while (tail < rest && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++;
-  return {at, removed: before.length - tail - at, inserted: after.subarray(at, after.length - tail)};
+  const stored = json.ranges ?? (at === undefined ? undefined : [[at, removed, content.length]]);
+  if (!stored) return {head, change: 'removal'};
+  let end = 0;
+  const ranges = stored.map(([at = 0, removed = 0, length = 0]) => {
+    end += length;
+    return {at, removed, inserted: content.subarray(end - length, end)};
+  });
+  return {head, change: {ranges}};
 }
 
 /** The content after a change. */
 export function applyChange(before: Buffer | undefined, change: ContentChange): Buffer | undefined {
   if (change === 'removal') return undefined;
   if ('whole' in change) return change.whole;
-  if (!before) throw new Error('a splice without its base');
-  const {at, removed, inserted} = change;
-  return Buffer.concat([before.subarray(0, at), inserted, before.subarray(at + removed)]);
+  if (!before) throw new Error('changed ranges without their base');
+  return withChanges(before, change.ranges);
 }

@@ -1,4 +1,5 @@
 import {blobId} from '../git/blob-id.ts';
+import {type ChangedRange, changedRanges} from '../git/changed-ranges.ts';
 import {
   applyChange,
   type ContentChange,
@@ -6,7 +7,6 @@ import {
   encodeRecord,
   type LogRecord,
   type SegmentHead,
-  spliceOf,
   type VersionHead,
   type VersionMark,
 } from './record.ts';
@@ -175,9 +175,9 @@ export class VersionLog {
     };
     const segment = this.#current();
     const before = this.#previous.get(path);
-    const splice = bytes && before && before.splices < MOST_SPLICES ? spliceOf(before.bytes, bytes) : undefined;
-    const isShort = bytes && splice && splice.inserted.length < bytes.length / 2;
-    const change = !bytes ? 'removal' : isShort ? splice : {whole: bytes};
+    const ranges = bytes && before && before.splices < MOST_SPLICES ? changedRanges(before.bytes, bytes) : undefined;
+    const isShort = bytes && ranges && totalOf(ranges) < bytes.length / 2;
+    const change = !bytes ? 'removal' : isShort ? {ranges} : {whole: bytes};
     const at = this.#write({head, change});
     this.#seq = head.seq;
     addTo(segment.offsets, path, at);
@@ -472,6 +472,10 @@ export class VersionLog {
 
 /** The key in `offsets` for marks of cancelled versions. No path is empty. */
 const CANCELLED = '';
+
+function totalOf(ranges: readonly ChangedRange[]): number {
+  return ranges.reduce((sum, {inserted}) => sum + inserted.length, 0);
+}
 
 function addTo(offsets: Map<string, number[]> | undefined, path: string, at: number): void {
   const known = offsets?.get(path);

@@ -5,6 +5,7 @@ import {
   type ModelChoice,
   type Price,
   providerOf,
+  type ServerChoice,
 } from '../../../formats/model-choice.ts';
 import {isKey, modelOf, type Provider, providers} from '../../../formats/providers.ts';
 import type {Settings} from '../../../formats/settings.ts';
@@ -57,7 +58,7 @@ function rowOf(name: string, choice: ModelChoice, standard: ModelChoice): Omit<M
     return {...nothing, usable: false, why: `${choice.failed}; ${choice.hint}`, is_default: false};
   if (choice.kind === 'playbook') return {...nothing, usable: true, why: null, is_default: false};
   const {baseURL = 'https://api.openai.com/v1', keyVariable = null, price = null, contextTokens = null} = choice;
-  const same = 'failed' in standard || standard.kind !== 'openai' ? undefined : standard;
+  const same = serverOf(standard);
   return {
     ...{name, nickname: null, usable: true, why: null, server: baseURL, key_variable: keyVariable},
     ...{price, context_tokens: contextTokens},
@@ -65,19 +66,24 @@ function rowOf(name: string, choice: ModelChoice, standard: ModelChoice): Omit<M
   };
 }
 
+function serverOf(choice: ModelChoice): ServerChoice | undefined {
+  return 'failed' in choice || choice.kind !== 'openai' ? undefined : choice;
+}
+
 function providerRow(provider: Provider, settings: Settings, env: Environment, standard: ModelChoice): ModelRow {
   const {name, variable} = provider;
   const {id, base_url} = modelOf(provider, env);
   const whole = `${name}/${id ?? 'MODEL'}`;
-  const isDefault = !('failed' in standard) && standard.kind === 'openai' && isUsable(provider, env);
+  const choice = chooseModel(whole, settings, env);
   const row = {
-    ...rowOf(whole, chooseModel(whole, settings, env), standard),
+    ...rowOf(whole, choice, standard),
     ...{provider: name, from: 'built-in' as const, key_variable: isKey(variable) ? variable : null},
   };
   const server = row.server ?? base_url ?? null;
   // Without an id, the server is asked for its first model.
-  const is_default =
-    id === undefined ? isDefault && standard.id === undefined && standard.baseURL === base_url : row.is_default;
+  const [own, first] = [serverOf(choice), serverOf(standard)];
+  const isFirst = own !== undefined && first?.id === undefined && first?.baseURL === own.baseURL;
+  const is_default = id === undefined ? first !== undefined && isFirst : row.is_default;
   if (isKey(variable) || isUsable(provider, env)) return {...row, server, is_default};
   const why = `no Ollama with a model answers at ${server}: start it, and "ollama pull" a model, before the daemon`;
   return {...row, server, usable: false, why, is_default: false};
