@@ -1,5 +1,6 @@
 import {readFileSync} from 'node:fs';
 import {resolve} from 'node:path';
+import {kindOf} from '../formats/common/key.ts';
 import {git} from './git/git.ts';
 import {Cat} from './git/git-cat.ts';
 import {gitFields} from './git/git-fields.ts';
@@ -38,6 +39,13 @@ export interface JournalWalk {
   /** A file of the home as a commit had it. */
   fileAt: (commit: string, path: string) => Promise<Buffer | undefined>;
   close: () => void;
+}
+
+/** Whether a commit is the daemon's, or changes files of the home only: the home may share the repository of a project. */
+export function isCommitOfHome({cause, changes}: Pick<WalkedCommit, 'cause' | 'changes'>): boolean {
+  const isHomeFile = ({path}: WalkedChange) =>
+    kindOf(path) !== undefined || path === '.gitignore' || path.startsWith('schemas/');
+  return cause !== '' || (changes.length > 0 && changes.every(isHomeFile));
 }
 
 /** How many commits are read ahead, with their wanted files. */

@@ -54,7 +54,7 @@ export function lockPath(path: string): string {
 
 async function saveLocked(disk: Disk, {path, expected, bytes, durable = false}: FileWrite): Promise<SaveResult> {
   if (linkTarget(disk, path) !== undefined)
-    return {failed: new Error(`${path} is a link, and nothing is written through it`)};
+    return {failed: new Error('it is a link, and nothing is written through it')};
   const folder = dirname(path) === '.' ? '' : dirname(path);
   const old = openOld(disk, path, expected);
   if (old === 'changed') return {changed: true};
@@ -62,7 +62,7 @@ async function saveLocked(disk: Disk, {path, expected, bytes, durable = false}: 
   try {
     const before = old === undefined ? undefined : old.stat();
     if (before && (Number(before.mode) & 0o222) === 0)
-      return {failed: new Error(`${path} is read-only; to let the daemon write it: chmod u+w ${path}`)};
+      return {failed: new Error(`it is read-only; to let the daemon write it: chmod u+w ${path}`)};
     if (!before) disk.makeDirectory(folder);
     await Promise.all([writeNewFile(disk, temp, bytes, {like: before, durable}), disk.prepareSwap()]);
     const saved = replace({disk, path, temp, old, expected, bytes});

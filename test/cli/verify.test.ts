@@ -5,7 +5,7 @@ import {describe, expect, it} from 'vitest';
 import {sign} from '../../src/effects/signature/ssh-signature.ts';
 import {signedText} from '../../src/formats/approval/approval-digest.ts';
 import {setReview} from '../../src/formats/approval/approval-edit.ts';
-import {parseSession, sessionText} from '../../src/formats/session/session.ts';
+import {newSession, parseSession, sessionText} from '../../src/formats/session/session.ts';
 import {appendMessage} from '../../src/formats/session/session-edit.ts';
 import {type Audit, audit} from '../../src/surfaces/actions/verify/audit.ts';
 import {
@@ -111,6 +111,45 @@ const found: readonly [string, string, () => Step[]][] = [
 describe('the journal of a home', () => {
   it('is clean where a person decided before the call started', async () => {
     expect(await look(goodStory())).toMatchObject({commits: 8, executions: 1, decisions: 1, findings: [], unread: []});
+  });
+
+  it('is clean where a person approved the start of a task, and it was delivered', async () => {
+    const item = queueOf({
+      box: 'x',
+      fields: {approval_type: 'task_start', task: 't1', approved_at: timeOf(4), executed_at: timeOf(6)},
+    }).replace('approval_type: terminal_command\n', 'approval_type: task_start\n');
+    const message = {timestamp: timeOf(5), role: 'user', content: 'Do it', delivery: 'task/t1#1'} as const;
+    const session = newSession({agent_id: 'executor-001', status: 'active'}, [message], '../schemas/session.json');
+    const decided: Step = {by: 'Ada', files: {...settings, [QUEUE]: item}};
+    expect(await kinds([decided, {files: {[SESSION]: session}}])).toEqual([]);
+    expect(await kinds([decided])).toEqual(['no-execution']);
+  });
+
+  it('is clean where a person brought sessions of another system, and counts their calls', async () => {
+    const {approval: _, ...call} = callOf();
+    const brought = sessionOf(call, {success: true});
+    const twice = sessionText(
+      appendMessage(parseSession(brought), {role: 'tool_result', tool_call_id: 'c1', content: '{"success": false}'}),
+    );
+    const audited = await look([{by: 'Ada', files: {...settings, [SESSION]: twice}}]);
+    expect(audited).toMatchObject({executions: 0, elsewhere: 1, findings: []});
+    // Into a session of this home, a person brings no results.
+    expect(
+      await kinds([
+        {by: 'Ada', files: {[SESSION]: sessionOf(call)}},
+        {by: 'Ada', files: {[SESSION]: brought}},
+      ]),
+    ).toEqual(['unmarked']);
+  });
+
+  it('does not count commits of a project that shares its repository', async () => {
+    const source = (text: string): Step => ({
+      by: 'Ada',
+      cause: '',
+      files: {'src/x.ts': text, 'memory/x.md': text},
+    });
+    const own: Step = {by: 'Ada', cause: '', files: {'memory/y.md': 'y\n'}};
+    expect(await look([source('a'), own, ...goodStory(), source('b')])).toMatchObject({commits: 9, findings: []});
   });
 
   it('is clean where the person decided on the page, and the daemon ticked the box', async () => {

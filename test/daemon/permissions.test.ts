@@ -25,7 +25,7 @@ describe('a read-only file', () => {
     put(home, {'tasks/.t': text});
     chmodSync(join(home, 'tasks/.t'), 0o444);
     renameSync(join(home, 'tasks/.t'), join(home, TASKS));
-    await says(home, served, /t\.task\.md is read-only; to let the daemon write it: chmod u\+w/);
+    await says(home, served, /t\.task\.md cannot be written: it is read-only; to let the daemon write it: chmod u\+w/);
     await settled(home, TASKS, now => now === text);
     chmodSync(join(home, TASKS), 0o640);
     await settled(home, TASKS, now => now.includes('created:'));

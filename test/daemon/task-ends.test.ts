@@ -54,6 +54,10 @@ describe('an agent that ends its turn', () => {
     expect((await agentdir(home, ['send', 'go on', '--to', 'cyd'])).code).toBe(0);
     const {task: second} = await whenTask(home, path, 'have it done', ({state}) => state === 'completed');
     expect(second?.notes.at(-1)?.text).toBe('cyd did it for me');
+    // Nobody does a part that nobody is assigned to, so the task does not wait for it.
+    minds.set('mute', () => ({text: 'all of it'}));
+    put(home, {[path]: `${read(home, path)}- [ ] @mute "in parts"\n  id: q3\n  - [ ] "a part of nobody"\n`});
+    await whenTask(home, path, 'in parts', ({state}) => state === 'completed');
   });
 
   it('with a task of a person blocked: the person sees it, until it goes on', async () => {

@@ -149,7 +149,9 @@ async function waitsForReply(
   return false;
 }
 
+/** Whether somebody still has to do a part of the task. Nobody does a part that is assigned to nobody. */
 function hasOpenParts({index}: HomeFiles, id: string): boolean {
-  const isPart = ({parent, nested, state}: TaskFact) => (parent ?? nested) === id && isOpenState(state);
+  const isPart = ({parent, nested, state, names, assign}: TaskFact) =>
+    (parent ?? nested) === id && isOpenState(state) && ((names?.length ?? 0) > 0 || assign !== undefined);
   return [...index.links.partsOf(id)].some(path => index.facts(path)?.tasks?.some(isPart));
 }

@@ -102,9 +102,11 @@ function stateOf({approval, started}: Call, content: string | undefined): {state
   if (typeof answer === 'string') return {state: colors.green(` answered (${id})`)};
   if (code === 'REJECTED') return {state: colors.red(` rejected (${id})`)};
   if (code === 'EXPIRED') return {state: colors.yellow(` expired (${id})`)};
-  const instead = isMap(edited) ? Object.values(edited).find(value => typeof value === 'string') : undefined;
+  const {network, sandbox, ...texts} = isMap(edited) ? edited : {};
+  const granted = [network && 'with network access', sandbox && 'outside the sandbox'].filter(Boolean).join(', ');
+  const instead = Object.values(texts).find(value => typeof value === 'string');
   return {
-    state: started || code === undefined ? colors.green(` approved (${id})`) : '',
+    state: started || code === undefined ? colors.green(` approved ${granted && `${granted} `}(${id})`) : '',
     ...(instead !== undefined && {instead: shorten(String(instead), RESULT_LINES, RESULT_CHARS)}),
   };
 }

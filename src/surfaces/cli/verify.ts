@@ -30,7 +30,7 @@ export async function verifyCommand({home, what, json}: VerifyOptions): Promise<
 }
 
 function toJson(result: Audit, findings: readonly AuditFinding[]): Record<string, unknown> {
-  const {commits, executions, decisions, unread, passing, recovered, shallow} = result;
+  const {commits, executions, decisions, unread, passing, recovered, elsewhere, shallow} = result;
   const rows = findings.map(({kind, what, commit, time, session, call, tool, approval}) => ({
     kind,
     what,
@@ -42,7 +42,17 @@ function toJson(result: Audit, findings: readonly AuditFinding[]): Record<string
     approval: approval ?? null,
     hint: hintOf(kind, commit),
   }));
-  return {commits, executions, decisions, findings: rows, unread, unread_earlier: passing, recovered, shallow};
+  return {
+    commits,
+    executions,
+    decisions,
+    findings: rows,
+    unread,
+    unread_earlier: passing,
+    recovered,
+    elsewhere,
+    shallow,
+  };
 }
 
 function hintOf(kind: AuditFinding['kind'], commit: string): string {
@@ -74,9 +84,10 @@ function report(result: Audit, findings: readonly AuditFinding[]): void {
   else print(`${colors.green('nothing ran without approval')}: ${looked}`);
 }
 
-function notes({shallow, passing, recovered}: Audit): string[] {
+function notes({shallow, passing, recovered, elsewhere}: Audit): string[] {
   return [
     shallow && 'this is a shallow clone: older commits are not checked (git fetch --unshallow)',
+    elsewhere > 0 && `${plural(elsewhere, 'call')} ran elsewhere, in sessions that were added with their results`,
     passing > 0 &&
       `${plural(passing, 'earlier version')} of files had errors; their content was read from later versions`,
     recovered > 0 &&

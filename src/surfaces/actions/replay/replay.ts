@@ -1,6 +1,12 @@
 import {kindOf} from '../../../formats/common/key.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
-import {type JournalWalk, type WalkedCommit, walkedText, walkJournal} from '../../../home/journal-walk.ts';
+import {
+  isCommitOfHome,
+  type JournalWalk,
+  type WalkedCommit,
+  walkedText,
+  walkJournal,
+} from '../../../home/journal-walk.ts';
 import {listFolder, readHomeFile} from '../../../home/read.ts';
 import {applyFile, emptyState, type HomeState, nextState, settleState} from '../verify/home-state.ts';
 import {Conversations} from './conversations.ts';
@@ -61,8 +67,10 @@ class Replayer {
     const {total, shallow, commits, fileAt} = this.#walk;
     let state = emptyHome();
     let done = 0;
+    let ofHome = 0;
     for await (const commit of commits()) {
       state = await this.#commit(commit, done++);
+      if (isCommitOfHome(commit)) ofHome++;
       this.#options.progress?.(done, total);
     }
     const sessions = await endings(this.#conversations, state, {
@@ -74,7 +82,7 @@ class Replayer {
       fileAt,
       order: done,
     });
-    return {commits: done, shallow, sessions};
+    return {commits: ofHome, shallow, sessions};
   }
 
   async #commit(commit: WalkedCommit, order: number): Promise<PastHome> {

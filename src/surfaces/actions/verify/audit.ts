@@ -1,6 +1,7 @@
 import {readSigners, signersPath} from '../../../effects/signature/signers-file.ts';
 import {kindOf, stemOf} from '../../../formats/common/key.ts';
 import {
+  isCommitOfHome,
   type JournalWalk,
   type WalkedChange,
   type WalkedCommit,
@@ -18,11 +19,12 @@ import {
   type HomeState,
   isOfState,
   nextState,
+  type PastItem,
   settleState,
 } from './home-state.ts';
 import {SessionVersions} from './session-versions.ts';
 import {findingOf, Starts} from './starts.ts';
-import {writerOf} from './writing.ts';
+import {type Writer, writerOf} from './writing.ts';
 
 interface Unread {
   path: string;
@@ -31,6 +33,7 @@ interface Unread {
 }
 
 export interface Audit {
+  /** Commits of the home, without those of a project whose repository it shares. */
   commits: number;
   executions: number;
   decisions: number;
@@ -41,6 +44,8 @@ export interface Audit {
   passing: number;
   /** Starts recorded before their decision after a crash; ordered by the times in the files. */
   recovered: number;
+  /** Calls that another system ran, in sessions that a person brought along. */
+  elsewhere: number;
   shallow: boolean;
   sessions: readonly string[];
   approvals: readonly string[];
@@ -82,19 +87,21 @@ class Auditor {
 
   async run(progress: (done: number, total: number) => void): Promise<Audit> {
     let done = 0;
+    let ofHome = 0;
     let last = emptyState();
     let head: WalkedCommit | undefined;
     for await (const commit of this.#walk.commits()) {
       if (commit.cause !== 'recovered') await this.#starts.resolve(last);
       last = await this.#commit(commit);
       head = commit;
+      if (isCommitOfHome(commit)) ofHome++;
       progress(++done, this.#walk.total);
     }
     this.#starts.putBack(true);
     await this.#starts.resolve(last);
     if (head && !this.#walk.shallow) this.#claims(last, head);
     return {
-      commits: done,
+      commits: ofHome,
       executions: this.#starts.count,
       decisions: this.#decisions.count,
       findings: this.#findings.filter(({kind, session, call, approval}) => {
@@ -104,6 +111,7 @@ class Auditor {
       unread: [...this.#unread.values()],
       passing: this.#passing - this.#unread.size,
       recovered: this.#starts.recovered,
+      elsewhere: this.#executions.elsewhere.size,
       shallow: this.#walk.shallow,
       sessions: [...this.#executions.sessions],
       approvals: [...new Set([...this.#decisions.ids, ...this.#executions.approvals])],
@@ -134,11 +142,11 @@ class Auditor {
     }
     for (const {id} of state.templates.values()) this.#agents.add(id);
     if (state.settings.name) this.#homes.add(state.settings.name);
-    const {id, time, author, cutOff, cause} = commit;
+    const {id, time, cutOff, cause} = commit;
     const paths = changes.map(({path}) => path);
     if (cutOff) this.#decisions.begin(state, id, time);
     else {
-      const writer = writerOf(author, name => this.#agents.has(name.split('@')[0] ?? ''), this.#homes);
+      const writer = this.#writer(commit);
       this.#findings.push(...this.#decisions.read(paths, before, state, {commit: id, time, writer, cause}));
       this.#starts.putBack();
       // Agents may write request pages, without a decision.
@@ -153,6 +161,10 @@ class Auditor {
     }
     settleState(state);
     return state;
+  }
+
+  #writer({author}: WalkedCommit): Writer {
+    return writerOf(author, name => this.#agents.has(name.split('@')[0] ?? ''), this.#homes);
   }
 
   #agentWrote({id: commit, time, author, parents}: WalkedCommit, paths: readonly string[]): void {
@@ -171,7 +183,8 @@ class Auditor {
     const {session, before: former} = this.#versions.read(path, read.text);
     if (!session.header) return this.#cannotRead(commit, path, 'it has errors');
     this.#unread.delete(path);
-    const {started, odd, refused} = this.#executions.read(path, session, former);
+    const byPerson = this.#writer(commit) === 'person';
+    const {started, odd, refused} = this.#executions.read(path, session, former, byPerson);
     if (commit.cutOff) return;
     for (const {session: of, call} of refused) this.#refused.add(nameOf(of, call.id, call.approval));
     for (const {session: of, call, objection} of odd) this.#findings.push(findingOf(commit, of, call, objection));
@@ -183,11 +196,16 @@ class Auditor {
     for (const items of state.queues.values())
       for (const [approval, item] of items) {
         const at = item.field('executed_at');
-        if (at === undefined || this.#executions.approvals.has(approval)) continue;
+        if (at === undefined || this.#executions.approvals.has(approval) || this.#isStart(item)) continue;
         const session = item.field('session');
         const what = `approval ${approval} says it was executed ${at}, and no session has that`;
         this.#findings.push({kind: 'no-execution', what, commit, time, approval, ...(session && {session})});
       }
+  }
+
+  /** Whether the item approved the start of a task that was then delivered. */
+  #isStart({field}: PastItem): boolean {
+    return field('approval_type') === 'task_start' && this.#executions.tasks.has(field('task') ?? '');
   }
 
   #cannotRead({id: commit}: WalkedCommit, path: string, why: string): void {

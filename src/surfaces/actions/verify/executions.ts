@@ -45,15 +45,20 @@ export class Executions {
   readonly #told = new Set<string>();
   readonly approvals = new Set<string>();
   readonly sessions = new Set<string>();
+  /** Ids of tasks that were delivered to a session. */
+  readonly tasks = new Set<string>();
+  /** Calls that ran elsewhere, in sessions that a person brought along. */
+  readonly elsewhere = new Set<string>();
   /** Sessions that were tainted in an earlier version. */
   readonly #tainted = new Set<string>();
 
-  /** Skips messages that are the same objects as in `before`. */
-  read(path: string, {header, messages}: Session, before: readonly Message[]): VersionNews {
+  /** Skips messages that are the same objects as in `before`. `byPerson`: a person wrote this version. */
+  read(path: string, {header, messages}: Session, before: readonly Message[], byPerson: boolean): VersionNews {
     const news: VersionNews = {started: [], odd: [], refused: []};
     const stem = stemOf(path);
     const session = isSegment(path) ? stem.replace(/\.\d+$/, '') : stem;
     const agent = header?.agent_id ?? '';
+    if (byPerson && !this.sessions.has(session)) this.#findElsewhere(session, messages);
     this.sessions.add(session);
     const taintedAt = this.#taint(session, header?.tainted, messages);
     for (const [index, message] of messages.entries()) {
@@ -61,8 +66,17 @@ export class Executions {
       for (const call of message.tool_calls ?? [])
         this.#call({session, agent, call, tainted: taintedAt(index, call.started)}, news);
       if (message.role === 'tool_result') this.#result(session, message, news);
+      const task = /^task\/(.+)#\d+$/.exec(message.delivery ?? '')?.[1];
+      if (task !== undefined) this.tasks.add(task);
     }
     return news;
+  }
+
+  /** Remember calls of a new session that have a result and no start: another system ran them. */
+  #findElsewhere(session: string, messages: readonly Message[]): void {
+    const ended = new Set(messages.map(({tool_call_id}) => tool_call_id));
+    for (const {id, started} of messages.flatMap(({tool_calls}) => tool_calls ?? []))
+      if (started === undefined && ended.has(id)) this.elsewhere.add(`${session}\0${id}`);
   }
 
   /**
@@ -116,7 +130,7 @@ export class Executions {
   #result(session: string, {tool_call_id: id, content}: Message, news: VersionNews): void {
     const known = this.#known.get(`${session}\0${id}`);
     const result = hash([content]);
-    if (!known || known.result === result) return;
+    if (!known || known.result === result || this.elsewhere.has(`${session}\0${id}`)) return;
     const {call, started} = known;
     // Reading calls have no mark.
     if (call.approval !== undefined) this.approvals.add(call.approval);
