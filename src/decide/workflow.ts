@@ -1,4 +1,4 @@
-import {agentMentions, type ChannelEntry, entryHead} from '../formats/channel.ts';
+import {agentMentions, type ChannelEntry, entryHead, escapedText} from '../formats/channel.ts';
 import type {ChannelCursor, Run} from '../formats/run.ts';
 
 /** How many entries a message carries, and how many characters of them. */
@@ -68,7 +68,7 @@ export function mentionText(
     ...(hasTools ? ['To answer there, use channel_send; @name in it wakes that agent.'] : []),
     ...(left > 0 ? [`${left} earlier entries are left out; channel_peek shows them.`] : []),
     '',
-    ...shown.map(entry => `${entryHead(entry)}\n${entry.text}\n`),
+    ...shown.map(entry => `${entryHead(entry)}\n${escapedText(entry.text)}\n`),
   ]
     .join('\n')
     .trimEnd();

@@ -51,12 +51,17 @@ export function appendEntry(text: string, entry: {time: string; from: string; te
   if (!HEAD.test(entryHead(entry)))
     throw new UserError(`not a time and a name: ${JSON.stringify([entry.time, entry.from])}`, exit.badFile);
   const eol = lineEnd(text);
-  const lines = makeVisible(entry.text.replace(/\r\n/g, '\n'), false)
-    .trim()
-    .split('\n')
-    .map(line => (HEADLIKE.test(line) ? `\\${line}` : line));
+  const lines = escapedText(makeVisible(entry.text.replace(/\r\n/g, '\n'), false).trim()).split('\n');
   const gap = text === '' ? '' : text.endsWith('\n') ? eol : eol + eol;
   return `${text}${gap}${entryHead(entry)}${eol}${lines.join(eol)}${eol}`;
+}
+
+/** The text as it stands below its head: no line of it looks like a head. */
+export function escapedText(text: string): string {
+  return text
+    .split('\n')
+    .map(line => (HEADLIKE.test(line) ? `\\${line}` : line))
+    .join('\n');
 }
 
 /** The line that begins an entry. */

@@ -26,6 +26,38 @@ describe('values in shell lines', () => {
     expect(printed('cat <<END\n${{ x }}\nEND')).toContain(value);
   });
 
+  it.each([
+    ['sh -c "echo ${{ x }}"', 'sh'],
+    ["bash -ec 'echo ${{ x }}'", 'bash'],
+    ['cd a && /bin/sh -c "a; b ${{ x }}"', 'sh'],
+    ['timeout 5 sh -c "${{ x }}"', 'sh'],
+    ['echo "$(sh -c "echo ${{ x }}")"', 'sh'],
+    ['eval "echo ${{ x }}"', 'eval'],
+    ['ssh host git log ${{ x }}', 'ssh'],
+    ['python3 -c "print(\'${{ x }}\')"', 'python3'],
+    ["node -e 'console.log(`${{ x }}`)'", 'node'],
+    ['psql -c "select ${{ x }}"', 'psql'],
+    ['awk \'{print "${{ x }}"}\' f', 'awk'],
+    ['sed "s/a/${{ x }}/" f', 'sed'],
+    ['echo $(( ${{ x }} + 1 ))', 'arithmetic'],
+    ['(( n = ${{ x }} ))', 'arithmetic'],
+    ['let n=${{ x }}', 'arithmetic'],
+  ])('become no code of another program: %s', (shell, program) => {
+    expect(shellLine(shell, () => ({text: 'a'}))).toMatchObject({pastedInto: program});
+  });
+
+  it.each([
+    'git log ${{ x }}..HEAD',
+    'sh build.sh ${{ x }}',
+    'python3 tool.py --name "${{ x }}"',
+    'sed -n 1p "${{ x }}"',
+    'awk -v x="${{ x }}" 1 f',
+    'grep -c "a ${{ x }}" f | sed 1d',
+    "eval 'true'; echo ${{ x }}",
+    'gh pr diff ${{ x }} | head -$((2 * 3))',
+    'echo $((1 + 2)) ${{ x }}',
+  ])('are words of %s', shell => expect(shellLine(shell, () => ({text: 'a'})).pastedInto).toBeUndefined());
+
   it('have one environment variable each, and unknown ones stay', () => {
     const {line, env} = shellLine('echo ${{ a }} ${{ a }} ${{ b }} ${{ c }}', name =>
       name === 'c' ? undefined : {text: name},

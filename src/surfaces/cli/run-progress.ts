@@ -35,7 +35,7 @@ export function runProgress({json, verbose}: {json: boolean; verbose: boolean}):
         if (statuses.get(name) !== status && (statuses.has(name) || status !== 'new')) line(statusLine(short, status));
         statuses.set(name, status);
         if (verbose && answer && answer !== answers.get(name))
-          line(colors.dim(`${short} answered: ${makeVisible(answer, false)}`));
+          line(colors.dim(`${short} answered: ${makeVisible(answer, false).replaceAll('\n', '\n  ')}`));
         if (answer) answers.set(name, answer);
       }
       if (!stderr.isTTY) return;
@@ -52,7 +52,8 @@ export function runProgress({json, verbose}: {json: boolean; verbose: boolean}):
 
 function entryLine(from: string, text: string, verbose: boolean): string {
   const visible = makeVisible(text, false);
-  if (verbose) return `${colors.bold(makeVisible(from))}: ${visible}`;
+  // Indented, so that no line of it passes for an entry of another.
+  if (verbose) return `${colors.bold(makeVisible(from))}: ${visible.replaceAll('\n', '\n  ')}`;
   const flat = visible.replace(/\s+/g, ' ').trim();
   return `${colors.bold(makeVisible(from))}: ${flat.length > SHORT ? `${flat.slice(0, SHORT - 1)}…` : flat}`;
 }

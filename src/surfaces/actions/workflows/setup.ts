@@ -36,7 +36,13 @@ export async function runStep(
   lookUp: VariableValues,
   {home, cwd, file}: StepPlace,
 ): Promise<SetupResult> {
-  const {line, env} = shellLine(shell, lookUp);
+  const {line, env, pastedInto} = shellLine(shell, lookUp);
+  if (pastedInto !== undefined)
+    return {
+      status: 'failed',
+      output: '',
+      error: `it was not run: a value would become part of code for ${pastedInto}; put the code into a file that takes the value as an argument`,
+    };
   const output = new KeptOutput(join(home, file));
   let errors = '';
   let timedOut = false;
