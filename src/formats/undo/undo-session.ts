@@ -44,8 +44,7 @@ const LASTING: ReadonlySet<unknown> = new Set(['paused', 'completed', 'error']);
 /** Replaces an undone result: a call without a result would run again. */
 export const BLANK = JSON.stringify({
   success: false,
-  error:
-    'the person took this result out of the history; what the call did was done, and is not to be repeated for that',
+  error: 'a person removed this result from the history; the call ran, so do not repeat it',
   code: 'UNDONE',
 });
 
