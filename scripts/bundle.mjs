@@ -15,7 +15,29 @@ const lazyWidth = {
   resolveId: (id, importer) =>
     id === 'string-width' && importer?.startsWith(`${root}dist`) ? `${root}scripts/lazy-string-width.cjs` : undefined,
 };
-const bundle = await rolldown({input: `${root}dist/main.js`, platform: 'node', external, plugins: [lazyWidth]});
+// The screen of chat. ink's layout engine is compiled asynchronously: nothing in CommonJS can wait for that while it loads, so chat waits
+// before it draws. ink draws in CI as elsewhere, and has no developer tools.
+const engine = `${root}scripts/layout-engine.mjs`;
+const inkInBundle = {
+  name: 'ink-in-bundle',
+  resolveId: id => {
+    if (id === 'yoga-layout') return engine;
+    if (id === 'is-in-ci') return '\0never-in-ci';
+    return id.endsWith('/layout-engine.js') ? engine : undefined;
+  },
+  load: id => (id === '\0never-in-ci' ? 'export default false;' : undefined),
+  transform: (code, id) =>
+    id.endsWith('/ink/build/reconciler.js')
+      ? code.replace("await import('./devtools.js')", '0').replace('await loadPackageJson()', '{}')
+      : undefined,
+};
+const bundle = await rolldown({
+  input: `${root}dist/main.js`,
+  platform: 'node',
+  external,
+  plugins: [lazyWidth, inkInBundle],
+  transform: {define: {'process.env.NODE_ENV': '"production"'}},
+});
 // CommonJS, because Node 20 keeps no compiled code of anything else.
 // What nearly all share is not in the first file, or threads would load that, too.
 const codeSplitting = {

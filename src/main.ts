@@ -3,6 +3,7 @@ import {fileURLToPath} from 'node:url';
 import {CommanderError} from 'commander';
 import type {ServeOptions} from './daemon/daemon.ts';
 import {exit, UserError} from './formats/common/errors.ts';
+import {locateHome} from './home/locate.ts';
 import {buildCommands} from './surfaces/cli/commands.ts';
 
 const packageRoot = fileURLToPath(new URL('..', import.meta.url));
@@ -36,6 +37,20 @@ async function reporter(once: boolean, json: boolean): Promise<ServeOptions['rep
     : (await import('./surfaces/cli/start.ts')).reporter;
 }
 
+/** Without a command, on a terminal and inside a home, people want to talk; elsewhere they get help. */
+function opensChat(argv: readonly string[]): boolean {
+  const [option, dir, ...rest] = argv;
+  const given = option?.startsWith('--home=') ? option.slice('--home='.length) : option === '--home' ? dir : undefined;
+  const isBare =
+    option === undefined || (given !== undefined && (option === '--home' ? rest : argv.slice(1)).length === 0);
+  if (!isBare || !process.stdin.isTTY || !process.stdout.isTTY) return false;
+  try {
+    return locateHome(given, process.cwd(), process.env) !== '';
+  } catch {
+    return given !== undefined;
+  }
+}
+
 /** argv → command → exit code. */
 async function main(argv: readonly string[]): Promise<number> {
   let code: number = exit.done;
@@ -49,7 +64,7 @@ async function main(argv: readonly string[]): Promise<number> {
       ? (await import('./surfaces/cli/usage-error.ts')).unknownHelp(program, argv)
       : undefined;
     if (unknown) throw unknown;
-    await program.parseAsync([...argv], {from: 'user'});
+    await program.parseAsync(opensChat(argv) ? [...argv, 'chat'] : [...argv], {from: 'user'});
     return code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exit.done;

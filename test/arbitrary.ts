@@ -216,7 +216,7 @@ export function runs(count: number): {numRuns: number} {
   return {numRuns: Math.ceil(count * tried)};
 }
 
-const tried = Number(process.env.FUZZ ?? (process.env.TESTS === 'all' ? 0.6 : 0.25));
+const tried = Number(process.env.FUZZ ?? (process.env.TESTS === 'all' ? 0.35 : 0.25));
 
 /** At least this part of what a property tries must be of the kind it is about. */
 export function part(count: number): number {

@@ -1,5 +1,15 @@
 import {execFileSync} from 'node:child_process';
-import {appendFileSync, copyFileSync, cpSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync} from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {environment, git, root, temporary} from './cli/run.ts';
@@ -7,7 +17,7 @@ import {environment, git, root, temporary} from './cli/run.ts';
 /**
  * What a clone of this repository is, with changes that are not committed yet: its files and a commit, and after that what `npm ci`
  * makes of it. The packages are the ones that are here already (.ci/run has just installed them); that package-lock.json
- * fits package.json is asked of npm, and the program is built anew.
+ * fits package.json is asked of npm.
  */
 export async function freshClone(): Promise<string> {
   made ??= make();
@@ -36,7 +46,10 @@ async function make(): Promise<string> {
   run(clone, 'npm', ['ci', '--dry-run', '--offline', '--ignore-scripts']);
   appendFileSync(join(clone, '.git/info/exclude'), 'node_modules\n');
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
-  // As npm ci does at its end.
+  // As npm ci does at its end. What is built here already is taken along: the build compares it with the source, and makes it anew if it is of another.
+  for (const folder of ['bin', 'dist'])
+    if (existsSync(join(root, folder)))
+      cpSync(join(root, folder), join(clone, folder), {recursive: true, verbatimSymlinks: true});
   run(clone, 'npm', ['run', 'prepare']);
   return clone;
 }

@@ -9,7 +9,7 @@ import {read, serve} from './serve.ts';
 import {homes} from './sound.ts';
 
 /** AGENTS=1000 npx vitest run test/daemon/many.test.ts is the whole of what the issue asks for. */
-const AGENTS = Number(process.env.AGENTS ?? 150);
+const AGENTS = Number(process.env.AGENTS ?? 60);
 const TASKS = AGENTS * 10;
 const A_FILE = 100;
 

@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
 import type {Message} from '../../src/formats/session/session-schema.ts';
-import {addSpent, costWords, dayOf, NOTHING_SPENT, oneTurn, spentIn, workIn} from '../../src/formats/session/spent.ts';
+import {
+  addSpent,
+  costWords,
+  dayOf,
+  grouped,
+  NOTHING_SPENT,
+  oneTurn,
+  spentIn,
+  workIn,
+} from '../../src/formats/session/spent.ts';
 
 const said = (timestamp: string, input_tokens: number, cost_usd?: number): Message => ({
   role: 'assistant',
@@ -87,4 +96,9 @@ describe('a piece of work', () => {
       turns: 1,
     });
   });
+});
+
+it('numbers have commas as English writes them', () => {
+  fc.assert(fc.property(fc.nat(), count => grouped(count) === count.toLocaleString('en-US')));
+  expect([0, 999, 1000, 1234567].map(grouped)).toEqual(['0', '999', '1,000', '1,234,567']);
 });

@@ -8,7 +8,7 @@ const tracer = startTracer();
 afterAll(() => tracer?.close());
 
 /** `npm run fuzz` tries more, and other uses each time. */
-const runs = Math.ceil(40 * Number(process.env.FUZZ ?? (process.env.TESTS === 'all' ? 4 : 1)));
+const runs = Math.ceil(40 * Number(process.env.FUZZ ?? (process.env.TESTS === 'all' ? 1.5 : 1)));
 
 /** A policy that allows whatever a row lists. */
 const credulous = (files: UseReading['files']) => (): UseReading => ({allowed: true, files});

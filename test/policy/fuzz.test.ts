@@ -10,7 +10,7 @@ const bash = startBash();
 afterAll(() => bash?.close());
 
 /** `npm run fuzz` looks longer, and at other lines each time. */
-const lines = Math.ceil(1000 * Number(process.env.FUZZ ?? (process.env.TESTS === 'all' ? 20 : 1)));
+const lines = Math.ceil(1000 * Number(process.env.FUZZ ?? (process.env.TESTS === 'all' ? 5 : 1)));
 
 /** Allows whatever the plain reader makes of a line, doubts or not. */
 const credulous: Judge = line => ({

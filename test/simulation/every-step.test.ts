@@ -3,7 +3,7 @@ import {thorough} from '../cli/run.ts';
 import {simulate} from './simulate.ts';
 
 /** The daemon dies at one in so many of its steps; `npm run simulate -- --every 1` tries all. Odd: at odd steps recovery is interrupted, too. */
-const STRIDE = thorough ? 5 : 29;
+const STRIDE = thorough ? 9 : 29;
 
 describe('a simulated home', () => {
   it('keeps every invariant wherever its daemon dies', {timeout: 900_000}, async () => {

@@ -2,7 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {thorough} from '../cli/run.ts';
 import {simulate} from './simulate.ts';
 
-const SEEDS = thorough ? 200 : 25;
+const SEEDS = thorough ? 120 : 25;
 
 describe('a simulated home', () => {
   it(`keeps every invariant in ${SEEDS} histories`, {timeout: 900_000}, async () => {

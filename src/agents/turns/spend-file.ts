@@ -1,6 +1,6 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {CompletedFile} from '../../decide/complete.ts';
-import {costWords, SPEND_FILE, type Spent} from '../../formats/session/spent.ts';
+import {costWords, grouped, SPEND_FILE, type Spent} from '../../formats/session/spent.ts';
 import {type SpendFile, spendText} from '../../formats/spend-file.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
 import {loadSpend} from '../sessions/budget.ts';
@@ -40,8 +40,8 @@ function spentWords(spent: Spent): string {
   const {turns, input_tokens, output_tokens} = spent;
   const tokens = input_tokens + output_tokens;
   const parts = [
-    `${turns.toLocaleString('en-US')} ${turns === 1 ? 'turn' : 'turns'}`,
-    tokens === 0 ? '' : `${tokens.toLocaleString('en-US')} tokens`,
+    `${grouped(turns)} ${turns === 1 ? 'turn' : 'turns'}`,
+    tokens === 0 ? '' : `${grouped(tokens)} tokens`,
     costWords(spent),
   ];
   return parts.filter(Boolean).join(', ');

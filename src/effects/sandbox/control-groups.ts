@@ -147,11 +147,12 @@ function hasMet(path: string, version: 1 | 2, controller: Controller): boolean {
 
 /** The kernel refuses while killed processes are still being cleared away. */
 async function removeGroup(path: string): Promise<void> {
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 100; round++) {
     if (tryTo(() => rmdirSync(path)) || !existsSync(path)) return;
-    await pause(Math.min(1 + round, 10));
+    // A program that ends meanwhile does not wait for it: a later daemon removes it.
+    if (round < 20) await pause(Math.min(1 + round, 10));
+    else await pause(250, undefined, {ref: false});
   }
-  // A later daemon removes it.
 }
 
 /** `groups`: /proc/self/cgroup; `mounts`: /proc/self/mountinfo. */

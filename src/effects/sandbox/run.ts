@@ -1,6 +1,6 @@
 import {closeSync} from 'node:fs';
 import {setTimeout as pause} from 'node:timers/promises';
-import {makeHostGroup} from './control-groups.ts';
+import {type HostGroup, makeHostGroup} from './control-groups.ts';
 import {cutShort} from './cut-short.ts';
 import {nullDevice} from './devices.ts';
 import {type Joint, joints} from './joints.ts';
@@ -37,13 +37,13 @@ async function runLine(
   const real = {...request, ...place};
   const cut = cutShort(real);
   const confined = real.programs.some(program => program.confined);
-  const host = real.programs.some(program => !program.confined) ? makeHostGroup() : undefined;
   const limits = real.limits ?? commandLimits();
   const needsGroup = !real.readOnly || real.programs.length > MOST_WITHOUT_GROUP;
   const limited = confined ? limitRun(limits, needsGroup) : undefined;
   const unwatch = confined && !real.readOnly ? watchSpace(real.workspace, limits, () => cut.now('disk')) : undefined;
   try {
     const output = await openOutput(real, () => cut.now('output'));
+    const host = real.programs.some(program => !program.confined) ? makeHostGroup() : undefined;
     let exit: Exit = {code: 0, signal: null};
     let survivors = false;
     try {
@@ -65,14 +65,9 @@ async function runLine(
         }
         if (exit.error !== undefined) break;
       }
-      if (real.programs.some(program => !program.confined)) {
-        survivors ||= (await host?.end()) === false;
-        survivors ||= await endLeftovers(real.mark, markedProcesses).then(
-          () => false,
-          () => true,
-        );
-      }
     } finally {
+      if (real.programs.some(program => !program.confined))
+        survivors = (await survivorsOnHost(real, host)) || survivors;
       await output.close();
     }
     const why = cut.why();
@@ -90,6 +85,15 @@ async function runLine(
     unwatch?.();
     limited?.end();
   }
+}
+
+/** End what still runs on the host. Whether something survived, or nobody could look. */
+async function survivorsOnHost({mark}: RunRequest, host: HostGroup | undefined): Promise<boolean> {
+  if ((await host?.end()) === false) return true;
+  return endLeftovers(mark, markedProcesses).then(
+    () => false,
+    () => true,
+  );
 }
 
 /** Group programs into pipelines: `|` continues one, every other operator starts the next. */

@@ -82,7 +82,7 @@ export function costWords({input_tokens, output_tokens, cost_usd, unpriced_token
   if (input_tokens + output_tokens === 0) return '';
   const known = `$${cost_usd.toFixed(cost_usd > 0 && cost_usd < 0.01 ? 4 : 2)}`;
   if (unpriced_tokens === 0) return known;
-  const unknown = `cost of ${unpriced_tokens.toLocaleString('en-US')} tokens unknown`;
+  const unknown = `cost of ${grouped(unpriced_tokens)} tokens unknown`;
   return cost_usd > 0 ? `${known}, ${unknown}` : 'cost unknown';
 }
 
@@ -149,4 +149,9 @@ export function workIn(messages: readonly Message[]): Work {
 export function awaitsAnswer(messages: readonly Message[]): boolean {
   const last = messages.findLastIndex(({role}) => role === 'assistant');
   return messages.slice(last + 1).some(({role}) => role === 'user' || role === 'tool_result');
+}
+
+/** A whole number with commas: 1,234,567. `toLocaleString` loads the data of all languages first. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }

@@ -1,4 +1,5 @@
 import {existsSync, readdirSync, readFileSync, readlinkSync, realpathSync} from 'node:fs';
+import {uptime} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
 import {existsProc, startOf} from '../disk/process-life.ts';
 import {ownProcesses} from './git.ts';
@@ -30,12 +31,14 @@ const UNKNOWN_MS = 10_000;
 /** A young process may still become git by exec. */
 const YOUNG_MS = 1_000;
 const RECHECK_MS = 2_000;
+/** The unit of a process's start in /proc, since the machine started. */
+const TICK_MS = 10;
 
 /** Finds the person's running git commands of one repository in /proc. Finds none without /proc. */
 export class GitProcesses {
   readonly #dirs: GitDirs;
   readonly #top: string;
-  readonly #others = new Map<string, {first: number; looked: number}>();
+  readonly #others = new Map<string, {began: number; looked: number}>();
   readonly #firstSeen = new Map<string, number>();
 
   /** Whether this machine shows its processes. */
@@ -59,9 +62,12 @@ export class GitProcesses {
     for (const pid of pids()) {
       seen.add(pid);
       const known = this.#others.get(pid);
-      if (known && now - known.first > YOUNG_MS && now - known.looked < RECHECK_MS) continue;
-      if (text(`/proc/${pid}/comm`) !== 'git\n') {
-        this.#others.set(pid, {first: known?.first ?? now, looked: now});
+      if (known && now - known.began > YOUNG_MS && now - known.looked < RECHECK_MS) continue;
+      const {began, isGit} = known
+        ? {began: known.began, isGit: text(`/proc/${pid}/comm`) === 'git\n'}
+        : firstLook(pid, now);
+      if (!isGit) {
+        this.#others.set(pid, {began, looked: now});
         continue;
       }
       this.#others.delete(pid);
@@ -115,6 +121,15 @@ export class GitProcesses {
       return false;
     }
   }
+}
+
+/** When the process began, and whether it is git by now. */
+function firstLook(pid: string, now: number): {began: number; isGit: boolean} {
+  const stat = text(`/proc/${pid}/stat`);
+  const end = stat.lastIndexOf(')');
+  const ticks = Number(stat.slice(end + 2).split(' ')[19]);
+  const age = uptime() * 1_000 - ticks * TICK_MS;
+  return {began: age > 0 ? now - age : now, isGit: stat.slice(stat.indexOf('(') + 1, end) === 'git'};
 }
 
 /** Skip git's options before the command, some of which have a separate value. */

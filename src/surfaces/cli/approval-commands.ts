@@ -40,6 +40,7 @@ export function addApprovalCommands(program: Command, {home, json, finish}: Comm
       .description(
         'Approve requests, by any unique part of their id. Without an id, show each pending request and ask.',
       )
+      .option('--follow', 'without an id: stay, and show the next request when it comes')
       .option('--edit', 'edit the command or text first; your version runs')
       .option('--network', 'let the command use the network')
       .option('--host', 'let the command run outside the sandbox, where it can do whatever you can')
@@ -57,6 +58,7 @@ export function addApprovalCommands(program: Command, {home, json, finish}: Comm
           await (await import('./approve.ts')).approveCommand({
             home: home(),
             ids,
+            follow: options.follow === true,
             edit: options.edit === true,
             always: options.always === true,
             grants: {...(options.network && {network: true}), ...(options.host && {sandbox: 'host'})},
@@ -71,8 +73,8 @@ export function addApprovalCommands(program: Command, {home, json, finish}: Comm
     {
       examples: [
         ['agentdir approve', 'ask about each pending request'],
+        ['agentdir approve --follow', 'in a terminal beside your work: ask about each request when it comes'],
         ['agentdir approve 8228 77aa --wait', 'both, or none if an id is unknown; until they have run'],
-        ['agentdir approve 8228 --edit', 'edit the command first'],
         ['agentdir approve 5f01 --answer "the blue one"', 'answer a question'],
       ],
       exits: {
@@ -127,6 +129,7 @@ interface WaitFlags {
 }
 
 interface ApproveFlags extends WaitFlags {
+  follow?: boolean;
   edit?: boolean;
   network?: boolean;
   host?: boolean;

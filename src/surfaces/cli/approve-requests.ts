@@ -24,6 +24,8 @@ export interface ApproveOptions extends DecisionReport {
   sign: boolean;
   key: string | undefined;
   answer: string | undefined;
+  /** The page of the only request, as it was shown. */
+  shown?: Buffer | undefined;
 }
 
 /** Asks for missing answers, signs if wanted, and writes the decisions. */
@@ -45,7 +47,7 @@ export async function approveRequests(options: ApproveOptions, requests: readonl
     if (edited) edits.push([request, edited]);
     const choice = await approving({home, request, by, always, answer, edited, grants, key});
     noteReplaced(answer, choice.fields.answer);
-    choices.push(choice);
+    choices.push(edited ? choice : {...choice, shown: options.shown});
   }
   for (const [request, edited] of edits) await writePart(home, request, edited);
   return decide(home, choices);

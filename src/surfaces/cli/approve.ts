@@ -7,9 +7,13 @@ import {onTerminal} from './keys.ts';
 import {knownNames} from './known-names.ts';
 import {reportDecisions} from './report-decisions.ts';
 
-export async function approveCommand(options: ApproveOptions): Promise<number> {
-  const {home, ids, json, sign} = options;
+export async function approveCommand(options: ApproveOptions & {follow?: boolean}): Promise<number> {
+  const {home, ids, json, sign, follow = false} = options;
+  if (follow && ids.length > 0)
+    throw new UserError('--follow shows each request and takes no ids', exit.usage, 'agentdir approve --follow');
   if (ids.length === 0) {
+    if (follow && (json || !onTerminal()))
+      throw new UserError('--follow asks on a terminal', exit.usage, 'for programs: agentdir approvals --json');
     if (json || !onTerminal())
       throw new UserError('which one?', exit.usage, `agentdir approve ${firstWaiting(home)}; see agentdir approvals`);
     return (await import('./ask-each.ts')).askEach(options);

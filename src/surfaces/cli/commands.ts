@@ -50,7 +50,7 @@ export function buildCommands(about: ProgramInfo, finish: (code: number) => void
   program.commandsGroup('Start here:');
   addHomeCommands(program, about, surroundings);
   program.commandsGroup('Talk:');
-  addTalkCommands(program, surroundings);
+  addTalkCommands(program, about, surroundings);
   addAgentControlCommands(addAgentsCommands(program, surroundings), surroundings);
   addSessionCommands(program, surroundings);
   program.commandsGroup('Decide:');

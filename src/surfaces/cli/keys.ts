@@ -17,15 +17,19 @@ export function onTerminal(): boolean {
   return Boolean(stdin.isTTY && stdout.isTTY);
 }
 
-/** Reads one key, or a word typed or pasted at once, without Enter. Undefined if the person quits. */
-export async function askKey(prompt: string): Promise<string | undefined> {
+/** What `askKey` gives if its signal ended the question. */
+export const ENDED = '\0ended';
+
+/** Reads one key, or a word typed or pasted at once, without Enter. Undefined if the person quits, `ENDED` if `signal` ends the question. */
+export async function askKey(prompt: string, signal?: AbortSignal): Promise<string | undefined> {
   stdin.setRawMode(true);
   try {
     stdin.resume();
     await pause(DRAIN_MS);
     stdout.write(prompt);
     for (;;) {
-      const text = await nextKeys();
+      const text = await nextKeys(signal);
+      if (text === ENDED) return ENDED;
       if (text === undefined || LEAVE.some(key => text.includes(key))) return undefined;
       const word = text.trim();
       if (word !== '') return word;
@@ -38,13 +42,19 @@ export async function askKey(prompt: string): Promise<string | undefined> {
 }
 
 /** Undefined if the terminal is gone. */
-function nextKeys(): Promise<string | undefined> {
+function nextKeys(signal: AbortSignal | undefined): Promise<string | undefined> {
   return new Promise(resolve => {
-    const take = (keys?: Buffer) => {
-      stdin.off('data', take).off('end', take);
-      resolve(keys?.toString());
+    const done = (keys: string | undefined) => {
+      stdin.off('data', take).off('end', end);
+      signal?.removeEventListener('abort', stop);
+      resolve(keys);
     };
-    stdin.on('data', take).on('end', take);
+    const take = (keys: Buffer) => done(keys.toString());
+    const end = () => done(undefined);
+    const stop = () => done(ENDED);
+    if (signal?.aborted) return stop();
+    signal?.addEventListener('abort', stop);
+    stdin.on('data', take).on('end', end);
   });
 }
 

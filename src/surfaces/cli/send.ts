@@ -18,7 +18,8 @@ import {colors, complain, note, print, printJson} from '../terminal/output.ts';
 import {plainScreen, streamingScreen} from './answer-screen.ts';
 import {inEditor} from './editor.ts';
 import {reportReplaced, stdinText} from './given-text.ts';
-import {type AnswerWaitResult, waitForAnswer} from './wait.ts';
+import {onTerminal} from './keys.ts';
+import {type AnswerWait, type AnswerWaitResult, waitForAnswer} from './wait.ts';
 
 export interface SendOptions {
   home: string;
@@ -118,13 +119,10 @@ async function answer(
   const size = () => (stdout.isTTY ? {columns: stdout.columns || 80, rows: stdout.rows || 24} : undefined);
   const screen = !json && stream ? streamingScreen({write, size}) : plainScreen(json ? () => {} : write);
   const stopTelling = tellOnInterrupt(said);
-  const waited = await waitForAnswer({
-    home,
-    file: said,
-    asked: {message: said.message, segments: said.segments},
-    screen,
-    timeoutMs,
-  }).finally(stopTelling);
+  const waited = await waitWithPerson(
+    {home, file: said, asked: {message: said.message, segments: said.segments}, screen, timeoutMs},
+    !json && onTerminal(),
+  ).finally(stopTelling);
   const {over, replies, header, requests} = waited;
   const text = over === 'answered' ? answerText(replies) : undefined;
   screen.finish(text);
@@ -138,6 +136,27 @@ async function answer(
       ...extra,
     });
   return outcome(home, said, waited);
+}
+
+/** Waits for the answer; on a terminal, asks about requests in place and goes on. */
+export async function waitWithPerson(wait: AnswerWait, isTerminal: boolean): Promise<AnswerWaitResult> {
+  const skipped = new Set<string>();
+  let isDecided = false;
+  for (let given = 0; ; ) {
+    const waited = await waitForAnswer({...wait, given, isDecided});
+    given = waited.replies.length;
+    const [request, ...others] = waited.over === 'waiting' ? waited.requests.filter(({id}) => !skipped.has(id)) : [];
+    if (!isTerminal || !request) return waited;
+    const {askAbout} = await import('./ask-each.ts');
+    const options = {
+      ...{home: wait.home, ids: [], edit: false, always: false, sign: false, key: undefined, answer: undefined},
+      ...{json: false, wait: false, timeoutMs: undefined},
+    };
+    const done = await askAbout(options, request, others.length);
+    if (done === 'quit') return waited;
+    if (done === 'skip') skipped.add(request.id);
+    else isDecided = true;
+  }
 }
 
 /** On Ctrl-C the command ends as usual, but says that the agent does not. Returns a function that takes this back. */
@@ -178,6 +197,7 @@ async function outcome(home: string, said: SentMessage, {over, header, requests}
     case 'removed':
       complain(`the message is no longer in ${path}`, 'see agentdir log');
       return exit.failed;
+    case 'left':
     case 'timeout':
       complain('no answer yet', `the agent is still working: agentdir peek --session ${id} -f`);
       return exit.failed;

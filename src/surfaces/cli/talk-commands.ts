@@ -1,11 +1,39 @@
 import type {Command} from 'commander';
 import {sessionStatuses} from '../../formats/session/session-status.ts';
 import {about} from './about.ts';
-import type {CommandContext} from './command-context.ts';
+import type {CommandContext, ProgramInfo} from './command-context.ts';
 import {choiceOption, wholeNumber} from './option-values.ts';
 
-/** send, new, peek, list, show. */
-export function addTalkCommands(program: Command, {home, json, finish}: CommandContext): void {
+/** chat, send, new, peek, list, show. */
+export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, json, finish}: CommandContext): void {
+  about(
+    program
+      .command('chat')
+      .summary('talk to agents in the terminal')
+      .description(
+        'Talk to agents: conversations, approvals and tasks on one screen. In a pipe or on a dumb terminal, a prompt with plain lines.',
+      )
+      .option('--plain', 'plain lines, for screen readers')
+      .action(async (options: {plain?: boolean}) =>
+        finish(
+          await (await import('./chat.ts')).chatCommand({
+            ...{home: home(), program: self, plain: options.plain === true, json: json()},
+          }),
+        ),
+      ),
+    {
+      examples: [
+        ['agentdir chat', 'the same as agentdir alone, inside a home; /help lists commands and keys'],
+        ["printf '@planner-001 Is Redis up?\\n' | agentdir chat", 'each line is sent, and its answer printed'],
+      ],
+      exits: {
+        1: 'in a pipe, an agent failed or a line was wrong',
+        3: 'in a pipe, an agent waits for your decision',
+        5: 'in a pipe, no daemon is running',
+      },
+      json: {none: 'for programs: agentdir send --wait, agentdir peek -f'},
+    },
+  );
   about(
     program
       .command('send [text...]')

@@ -15,6 +15,8 @@ import type {AnswerScreen} from './answer-screen.ts';
 const LOOK_MS = 40;
 /** Tolerates half-saved files and a daemon that is restarting. */
 const PATIENCE_MS = 3_000;
+/** A busy daemon may take so long to act on a decision. */
+const DECIDED_MS = 60_000;
 
 export interface AnswerWait {
   home: string;
@@ -22,10 +24,16 @@ export interface AnswerWait {
   asked: AskedMessage;
   screen: AnswerScreen;
   timeoutMs: number | undefined;
+  /** How many replies the screen has, from an earlier wait for the same answer. */
+  given?: number;
+  /** A person has just decided: the session goes on as soon as the daemon has seen it. */
+  isDecided?: boolean;
+  /** Ends the wait. */
+  signal?: AbortSignal;
 }
 
 export interface AnswerWaitResult {
-  over: WaitEnd | 'timeout' | 'no-daemon';
+  over: WaitEnd | 'timeout' | 'no-daemon' | 'left';
   replies: readonly Message[];
   header: SessionHeader | undefined;
   /** Pending requests. */
@@ -33,14 +41,15 @@ export interface AnswerWaitResult {
 }
 
 /** Waits until the message is answered. The session file is authoritative, not the live output. */
-export async function waitForAnswer({home, file, asked, screen, timeoutMs}: AnswerWait): Promise<AnswerWaitResult> {
+export async function waitForAnswer(wait: AnswerWait): Promise<AnswerWaitResult> {
+  const {home, file, asked, screen, timeoutMs} = wait;
   const looker = new SessionLooker(home, file);
   const daemon = patient(() => daemonOf(nodeDisk(home)) !== undefined);
-  let given = 0;
+  let given = wait.given ?? 0;
   let [place, answers] = [Number.POSITIVE_INFINITY, 0];
   let result: AnswerWaitResult = {over: 'no-daemon', replies: [], header: undefined, requests: []};
   let undecided: (() => Request[]) | undefined;
-  const stuck = patient(() => undecided === undefined);
+  const stuck = patient(() => undecided === undefined, wait.isDecided ? DECIDED_MS : PATIENCE_MS);
   const look = (): WaitEnd | undefined => {
     const found = looker.look();
     if (!found) return looker.gone ? 'removed' : undefined;
@@ -72,6 +81,7 @@ export async function waitForAnswer({home, file, asked, screen, timeoutMs}: Answ
       const requests = undecided?.() ?? [];
       if (over === 'waiting' ? requests.length > 0 || !stuck() : over !== undefined)
         return {...result, over: over as WaitEnd, requests};
+      if (wait.signal?.aborted) return {...result, over: 'left'};
       if (performance.now() > end) return {...result, over: 'timeout'};
       if (!daemon()) return {...result, over: 'no-daemon'};
       await new Promise(resolve => setTimeout(resolve, LOOK_MS));
@@ -83,12 +93,12 @@ export async function waitForAnswer({home, file, asked, screen, timeoutMs}: Answ
 }
 
 /** Whether it is true, or was a moment ago. */
-function patient(holds: () => boolean): () => boolean {
+function patient(holds: () => boolean, ms = PATIENCE_MS): () => boolean {
   let last = performance.now();
   return () => {
     if (performance.now() - last < PATIENCE_MS / 3) return true;
     if (holds()) last = performance.now();
-    return performance.now() - last < PATIENCE_MS;
+    return performance.now() - last < ms;
   };
 }
 

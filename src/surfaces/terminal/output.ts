@@ -15,6 +15,9 @@ const noteColors = pc.createColors(isColoured(process.stderr, process.env));
 
 /** Width of the terminal; unlimited if stdout is not one, so that grep finds everything. */
 export function screenWidth(): number {
+  // Chat shows the output of commands on its own screen.
+  const given = Number(process.env.AGENTDIR_WIDTH);
+  if (given > 0) return given;
   if (!process.stdout.isTTY) return Number.POSITIVE_INFINITY;
   return process.stdout.columns || Number(process.env.COLUMNS) || 80;
 }

@@ -29,6 +29,8 @@ export interface PersonDecision {
   decision: Decision;
   /** Fields to set; undefined removes one. */
   fields: Readonly<Record<string, string | undefined>>;
+  /** The page as it was shown. If it has changed since, the decision is refused. */
+  shown?: Buffer | undefined;
 }
 
 /** If one of these fields differs, it is another request. */
@@ -82,12 +84,13 @@ function refuseVoid(home: string): void {
 function admitted(
   home: string,
   queue: ApprovalQueue,
-  {request: {id, task}, decision, fields}: PersonDecision,
+  {request: {id, task}, decision, fields, shown}: PersonDecision,
 ): Request {
   const now = requestOf(queue, id);
   if (!now) throw new UserError(`${id} is no longer in ${APPROVALS_FILE}`, exit.failed, 'see agentdir log');
   refuseDecided(home, now, decision, 'signature' in fields || 'answer' in fields);
-  if (BOUND.some(key => fieldOf(now.task, key) !== fieldOf(task, key)))
+  const isOther = shown !== undefined && !pendingPage(home, id)?.bytes.equals(shown);
+  if (isOther || BOUND.some(key => fieldOf(now.task, key) !== fieldOf(task, key)))
     throw new UserError(
       `${id} was changed while you decided; nothing was written`,
       exit.failed,
