@@ -22,11 +22,6 @@ import {Publisher} from './publisher.ts';
 
 export type {CommittedEntry, FileChange, JournalEntry, JournalOptions} from './entry.ts';
 
-/** With this many waiting entries, do not write blobs at once: one pack for all is cheaper. */
-const FLOODED = 16;
-/** Larger blobs are compressed when the commit is prepared, perhaps as a delta. */
-const LARGE = 16 * 1024;
-
 /** The home's history in git: one commit per state change, of exactly its paths, on the person's current branch. */
 export class Journal {
   readonly #repository: Repository;
@@ -169,12 +164,11 @@ export class Journal {
 
   /**
    * Queue one state change. Resolves when it is published, in the order of the calls, or when HEAD already has it. Retries until it
-   * succeeds, and reports obstacles in `waiting`. Only `close` rejects. Blobs are written at once, unless many entries wait.
+   * succeeds, and reports obstacles in `waiting`. Only `close` rejects.
    */
   add(entry: JournalEntry): Promise<CommittedEntry & {already?: true}> {
     const since = Date.now();
-    const {objects, filters, prefix} = this.#repository;
-    const {config} = this.#publisher;
+    const {prefix} = this.#repository;
     for (const {path} of entry.changes)
       if (/(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)|\0/i.test(path)) throw new Error(`${path} is not a valid path in a home`);
     const changes = entry.changes.map(({path, content, stat}) => ({
@@ -184,13 +178,6 @@ export class Journal {
       stat,
       since,
     }));
-    for (const {bytes, path} of this.#publisher.count < FLOODED ? changes : []) {
-      try {
-        if (bytes && bytes.length < LARGE && config && !filters.mayApply(path, config)) objects.write('blob', bytes);
-      } catch {
-        // Retried when the commit is prepared, which reports the error.
-      }
-    }
     const {author, subject, trailers, time = since} = entry;
     return this.#publisher.add(entry, {changes, author, subject, trailers, time});
   }

@@ -1,8 +1,8 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {describe, expect, it, vi} from 'vitest';
+import {describe, expect, it, test, vi} from 'vitest';
 import * as groups from '../../src/effects/sandbox/control-groups.ts';
-import {commandLimits} from '../../src/effects/sandbox/limits.ts';
+import {commandLimits, leastSpace} from '../../src/effects/sandbox/limits.ts';
 import {noBubblewrap, sandboxHome, say, sh} from './sandbox-home.ts';
 
 const controls = groups.groupControls();
@@ -85,6 +85,14 @@ describe.skipIf(noBubblewrap)(`limits of the sandbox ${noBubblewrap ?? ''}`, () 
       {timeout: 30_000},
     );
   });
+});
+
+test('a command leaves bytes and files to others, on file systems that tell how many there are', () => {
+  const limits = commandLimits({disk_mb: 1});
+  const space = {bavail: 1024, bsize: 4096, blocks: 9999, ffree: 5_000_000, files: 6_000_000};
+  expect(leastSpace(space, limits)).toEqual({bytes: 3 << 20, files: 4_000_000});
+  expect(leastSpace({...space, bavail: 100, ffree: 1000}, limits)).toEqual({bytes: 40_960, files: 100});
+  expect(leastSpace({...space, blocks: 0, files: 0}, limits)).toEqual({bytes: 0, files: 0});
 });
 
 describe('where control groups can be made', () => {

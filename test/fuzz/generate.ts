@@ -5,7 +5,7 @@ import type {Random} from './random.ts';
 const plain = 'abc019_.=:,@%+^/#!-';
 const quoted = 'ab *?(){};|&<>#!=[]-~^%,.:/@+_09';
 const keywords =
-  '! { } [[ ]] in do done if then else elif fi time coproc function case esac for while until select - -- = == a=b a+=b a[0]=b #x \'\' "" & && | || ; ;; < > << <<< 2>&1 >x $x ${x} $(b) `b` ~ * ? [a] @(a) {a,b} {1..3} \\ $\'a\' $"a" ((1)) (b) \n \t'.split(
+  '! { } [[ ]] in do done if then else elif fi time coproc function case esac for while until select - -- = == a=b a+=b a[0]=b #x \'\' "" & && | || ; ;; < > << <<< 2>&1 >x $x ${x} $(b) `b` ~ * ? [a] @(a) {a,b} {1..3} \\ \\( \\) \\! $\'a\' $"a" ((1)) (b) \n \t'.split(
     ' ',
   );
 const bytes = [...Array(0x110).keys()].map(code => String.fromCodePoint(code));
@@ -64,7 +64,7 @@ function word(random: Random): string {
       return `'${letters(`${quoted}"\\$\``.slice(0, random.chance(0.1) ? 40 : 33), 8)}'`;
     case 2:
     case 3:
-      return `"${letters(`${quoted}'`, 8)}"`;
+      return `"${letters(`${quoted}'${random.chance(0.5) ? '\\\\' : ''}`, 8)}"`;
     case 4:
       return `-${random.chance(0.5) ? '-' : ''}${letters('abcdefonixe', 4)}${random.chance(0.3) ? `='${letters('ab *', 3)}'` : ''}`;
     case 5:

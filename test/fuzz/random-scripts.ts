@@ -5,7 +5,7 @@ const pieces: Readonly<Record<string, readonly string[]>> = {
   awk: `/ / / [ ] [^ [] [^] [[:alpha:] [:digit:] [.-.] \\/ \\] \\[ \\\\ " \\" ; ; 1 x x= ( ) $ ++ -- $1 NF length in ~ ! , { }
     print > "out" 2> - ^ .1 1e y = == | : ? if(1) else while(0) system("id") system("id") print>"out" getline<"a" print|"id"
     "id"|getline function\u00a0f(x){ f( && /= sub( printf("x")>"out" BEGIN{ END{ y=1/\u00a02`.split(/[ \n]+/),
-  sed: `s / , | y a i c e w r W R w\u00a0out e\u00a0id r\u00a0a ! { } ; \n 1 $ 2, ~ + x p n d q l = b t : [ ] [^ [] [[:a:] \\ \\/ \\n \\x2f . * & g
+  sed: `s / , | y a i c e w r W R w\u00a0out e\u00a0id r\u00a0a ! { } ; \n 1 $ 2, ~ + x p n d q l = b t : [ ] [^ [] [[:a:] [.].] [=]=] ]/ /e; e;/ \\ \\/ \\n \\x2f . * & g
     I M m s/a/b/ s/a/b/e s/a/b/w\u00a0out y/a/b/ # 0x \\d047 \\o57`.split(/[ ]+/),
 };
 

@@ -37,7 +37,20 @@ describe('readLine', () => {
     ]);
   });
 
+  test('knows a backslash that is a character in double quotes, and brackets that are words', () => {
+    expect(readLine('grep "a\\|b\\." c')).toMatchObject({segments: [{argv: ['grep', 'a\\|b\\.', 'c']}], doubts: []});
+    expect(readLine("find . \\( -name 'a' \\) -o \\! -empty")).toMatchObject({
+      segments: [{argv: ['find', '.', '(', '-name', 'a', ')', '-o', '!', '-empty']}],
+      doubts: [],
+    });
+  });
+
   test.each<[string, string]>([
+    ['ls "a\\$b"', unclearReasons.backslash],
+    ['ls "a\\`b"', unclearReasons.backslash],
+    ['ls "a\\\\b"', unclearReasons.backslash],
+    ['ls a\\(b', unclearReasons.backslash],
+    ['ls\\(', unclearReasons.backslash],
     ['ls é', unclearReasons.character],
     ['ls \u202e', unclearReasons.character],
     ['ls \u0001', unclearReasons.character],

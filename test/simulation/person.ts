@@ -3,6 +3,7 @@ import {APPROVALS_FILE, readApprovalItems} from '../../src/formats/approval/appr
 import {updateTask} from '../../src/formats/task/task-edit.ts';
 import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import type {Disk} from '../../src/home/disk/disk.ts';
+import {blobId} from '../../src/home/git/blob-id.ts';
 import type {SimulatedGit} from './git.ts';
 import {LogWriter} from './log-writer.ts';
 import {SeededRandom} from './random.ts';
@@ -203,7 +204,7 @@ export class Person {
     const shown = wordsIn(there);
     const stale = new Set([...wordsIn(base)].filter(word => !shown.has(word)));
     const isAppended = mode === 'append' && there === base;
-    if (!isAppended) this.#writesOver(path, there, text);
+    if (!isAppended) this.#writesOver(path, there, text, base);
     const parts = isAppended ? [text.slice(base.length)] : mode === 'slowly' ? slices(text, random) : [text];
     if (path.includes('/')) this.#disk.makeDirectory(path.slice(0, path.lastIndexOf('/')));
     if (mode === 'rename') {
@@ -245,15 +246,17 @@ export class Person {
 
   /**
    * People may undo their own changes: a save removes the lines that it lacks and that no version of the daemon has. So does a save of
-   * tasks that have no ids yet, with as many other lines in their place: nobody can tell whether that is an old text or an edit.
+   * tasks that have no ids yet, with as many other lines in their place: nobody can tell whether that is an old text or an edit. Nor can
+   * anybody tell if no daemon ever saw the version that the save was made from.
    */
-  #writesOver(path: string, there: string, text: string): void {
+  #writesOver(path: string, there: string, text: string, base: string): void {
     const kept = new Set(wordsIn(text));
     const lost = [...wordsIn(there)].filter(word => !kept.has(word));
     if (lost.length === 0) return;
     const isEdit = path === TASKS && text.split('\n').length === there.split('\n').length;
+    const isUnseen = base !== there && base !== '' && !this.#git.blobs.has(blobId(Buffer.from(base)));
     const known = this.#daemonWords();
-    for (const word of lost) if (isEdit || !known.has(word)) this.removed.add(word);
+    for (const word of lost) if (isUnseen || isEdit || !known.has(word)) this.removed.add(word);
   }
 
   #daemonWords(): Set<string> {

@@ -1,7 +1,7 @@
 import {accessSync, constants, existsSync, readFileSync, rmdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
-import {isProcessAlive, markOf, signal} from './processes.ts';
+import {isProcessAlive, processMark, signal} from './processes.ts';
 import {abandonedScratch, scratchFolder} from './scratch.ts';
 
 /** What a control group of the kernel can limit. */
@@ -39,7 +39,7 @@ function groupPlaces(): readonly GroupPlace[] {
   if (places) return places;
   places = findPlaces(read('/proc/self/cgroup'), read('/proc/self/mountinfo')).filter(place => isUsable(place));
   for (const path of places.flatMap(({folder}) => abandonedScratch(folder))) {
-    for (const pid of membersOf(path)) abandoned.set(pid, markOf(pid));
+    for (const pid of membersOf(path)) abandoned.set(pid, processMark(pid));
     killMembers(path);
     tryTo(() => rmdirSync(path));
   }

@@ -80,22 +80,40 @@ export function limitRun(limits: CommandLimits, needsGroup: boolean): LimitedRun
 }
 
 const LOOK_MS = 250;
+/** How many files a run may add. */
+const MOST_FILES = 1_000_000;
+
+/** What statfs tells; some file systems tell no numbers. */
+interface Space {
+  bavail: number;
+  bsize: number;
+  blocks: number;
+  ffree: number;
+  files: number;
+}
+
+/** Free bytes and files of which a run leaves the rest: what was free at its start, less its limit, or less nine tenths. */
+export function leastSpace({bavail, bsize, blocks, ffree, files}: Space, {diskBytes}: CommandLimits) {
+  const free = bavail * bsize;
+  return {
+    bytes: blocks === 0 ? 0 : free - Math.min(diskBytes, 0.9 * free),
+    files: files === 0 ? 0 : ffree - Math.min(MOST_FILES, 0.9 * ffree),
+  };
+}
 
 /**
- * Calls `full` when the free space of the file system has shrunk by the limit, or by nine tenths of what was free at the
- * start. Writes of other programs count too. Returns how to stop watching.
+ * Calls `full` when free bytes or files of the file system have shrunk below the least. Writes of other programs count
+ * too. Returns how to stop watching.
  */
-export function watchSpace(folder: string, {diskBytes}: CommandLimits, full: () => void): () => void {
-  let least: number | undefined;
+export function watchSpace(folder: string, limits: CommandLimits, full: () => void): () => void {
+  let least: ReturnType<typeof leastSpace> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let over = false;
   const look = async (): Promise<void> => {
-    const {bavail, bsize, blocks} = await statfs(folder);
-    const free = bavail * bsize;
-    // Some file systems do not tell their size.
-    if (over || blocks === 0) return;
-    least ??= free - Math.min(diskBytes, 0.9 * free);
-    if (free < least) return full();
+    const space = await statfs(folder);
+    if (over) return;
+    least ??= leastSpace(space, limits);
+    if (space.bavail * space.bsize < least.bytes || space.ffree < least.files) return full();
     timer = setTimeout(again, LOOK_MS);
   };
   const again = (): void => void look().catch(() => {});

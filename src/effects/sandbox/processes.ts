@@ -44,7 +44,7 @@ export function markedProcesses(mark: string): Promise<number[]> {
 }
 
 /** The mark in the environment of a process. */
-export function markOf(pid: number): string | undefined {
+export function processMark(pid: number): string | undefined {
   try {
     const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
     return variables.find(each => each.startsWith(`${markName}=`))?.slice(markName.length + 1);

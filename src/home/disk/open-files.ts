@@ -2,7 +2,16 @@ import {readdirSync, readlinkSync, statSync} from 'node:fs';
 import {setImmediate as turn} from 'node:timers/promises';
 
 const SLICE_MS = 8;
+/** Less than the time from a replacement of a file to the check who has it open. */
 const KEPT_MS = 1_000;
+
+/** A file that a process has open. `place`: its link in /proc; `target`: where it leads, with "(deleted)" for a removed file. */
+interface OpenFileLink {
+  pid: string;
+  fd: string;
+  place: string;
+  target: string;
+}
 
 let last: {home: string; at: number; inodes: Promise<Set<bigint>>} | undefined;
 
@@ -13,19 +22,15 @@ export async function isOpenElsewhere(home: string, inode: bigint): Promise<bool
   return (await last.inodes).has(inode);
 }
 
-/** Inodes of the home's files that other processes have open. A replaced file shows up as its old name with "(deleted)". */
+/** Inodes of the home's files that other processes have open. */
 async function openInodes(home: string): Promise<Set<bigint>> {
   const inodes = new Set<bigint>();
   let pause = performance.now() + SLICE_MS;
-  for (const pid of listing('/proc')) {
-    if (!/^\d+$/.test(pid) || pid === String(process.pid)) continue;
-    for (const fd of listing(`/proc/${pid}/fd`)) {
-      try {
-        const path = `/proc/${pid}/fd/${fd}`;
-        if (readlinkSync(path).startsWith(`${home}/`)) inodes.add(statSync(path, {bigint: true}).ino);
-      } catch {
-        // Closed meanwhile.
-      }
+  for (const {place, target} of filesOpenElsewhere()) {
+    try {
+      if (target.startsWith(`${home}/`)) inodes.add(statSync(place, {bigint: true}).ino);
+    } catch {
+      // Closed meanwhile.
     }
     if (performance.now() < pause) continue;
     await turn();
@@ -34,11 +39,31 @@ async function openInodes(home: string): Promise<Set<bigint>> {
   return inodes;
 }
 
-/** Empty if there is no /proc, or if the process belongs to another user. */
-function listing(path: string): string[] {
+/** Files that other processes have open. Nothing if there is no /proc; processes of other users show none. */
+export function* filesOpenElsewhere(): Generator<OpenFileLink> {
+  for (const pid of namesIn('/proc')) {
+    if (!/^\d+$/.test(pid) || pid === String(process.pid)) continue;
+    for (const fd of namesIn(`/proc/${pid}/fd`)) {
+      const place = `/proc/${pid}/fd/${fd}`;
+      const target = targetOf(place);
+      if (target !== undefined) yield {pid, fd, place, target};
+    }
+  }
+}
+
+function namesIn(folder: string): string[] {
   try {
-    return readdirSync(path);
+    return readdirSync(folder);
   } catch {
     return [];
+  }
+}
+
+function targetOf(place: string): string | undefined {
+  try {
+    return readlinkSync(place);
+  } catch {
+    // Closed meanwhile.
+    return undefined;
   }
 }

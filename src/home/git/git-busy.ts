@@ -1,5 +1,6 @@
-import {existsSync, lstatSync, readdirSync, readlinkSync} from 'node:fs';
+import {existsSync, lstatSync} from 'node:fs';
 import {basename, join} from 'node:path';
+import {filesOpenElsewhere} from '../disk/open-files.ts';
 import type {GitProcesses} from './git-processes.ts';
 import type {GitDirs} from './git-refs.ts';
 
@@ -31,28 +32,7 @@ const STALE_MS = 10 * 60_000;
 export function lockText(path: string): string {
   const age = Date.now() - (lstatSync(path, {throwIfNoEntry: false})?.mtimeMs ?? Date.now());
   const name = basename(path);
-  if (age < STALE_MS || isOpen(path)) return underWayText(name);
+  const isOpen = age >= STALE_MS && [...filesOpenElsewhere()].some(({target}) => target === path);
+  if (age < STALE_MS || isOpen) return underWayText(name);
   return `${name} is ${Math.round(age / 60_000)} minutes old and no process here uses it: a git command was killed. If none of yours is running, remove it: rm ${path}`;
-}
-
-function isOpen(path: string): boolean {
-  for (const pid of listing('/proc')) {
-    if (!/^\d+$/.test(pid)) continue;
-    for (const fd of listing(`/proc/${pid}/fd`)) {
-      try {
-        if (readlinkSync(`/proc/${pid}/fd/${fd}`) === path) return true;
-      } catch {
-        // Closed meanwhile.
-      }
-    }
-  }
-  return false;
-}
-
-function listing(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
 }

@@ -264,7 +264,11 @@ class Reader {
 
   /** Whether an option gave the pattern that is the first operand otherwise: `grep -e x file`. */
   private hasPattern(): boolean {
-    return ['-e', '--regexp', '-f', '--file'].some(option => this.given.has(option));
+    const {options} = compile(this.row);
+    // The `-f` of pgrep takes no value.
+    return ['-e', '--regexp', '-f', '--file'].some(
+      name => this.given.has(name) && options.get(name)?.role !== undefined,
+    );
   }
 
   private readScripts(): void {

@@ -92,6 +92,7 @@ export function readPlain(line: string): PlainReading {
     else if (char !== '~' || quote !== '' || !isRevision.test(word ?? '')) addCharacterDoubt(char, doubts);
     if (quote !== '') {
       if (char === quote) quote = '';
+      else if (char === '\\' && quote === '"' && staysInQuotes.test(line.charAt(i + 1))) word = (word ?? '') + char;
       else if (char === '\\' && quote === '"') {
         doubts.add(unclearReasons.backslash);
         word = (word ?? '') + line.charAt(++i);
@@ -118,7 +119,7 @@ export function readPlain(line: string): PlainReading {
       quote = char;
       word ??= '';
     } else if (char === '\\') {
-      doubts.add(unclearReasons.backslash);
+      if (!isEscapedBracket.test(line.slice(i - 1, i + 3))) doubts.add(unclearReasons.backslash);
       word = (word ?? '') + line.charAt(++i);
     } else {
       const why = special[char];
@@ -132,6 +133,11 @@ export function readPlain(line: string): PlainReading {
   endSegment(line.length, '', 0);
   return {segments, doubts};
 }
+
+/** Before these a backslash in double quotes is a character: `"a\|b"`. */
+const staysInQuotes = /^[A-Za-z0-9|.()+?*[\]{}^/,:;<>=#%&@-]$/;
+/** A word of its own, as in `find . \( -name a \)`. */
+const isEscapedBracket = /^ \\[()!](?: |$)/;
 
 /** Before a `~` that a shell leaves alone, as in `HEAD~1`: not the start of a word or of a value. */
 const isRevision = /^[^=:]*[A-Za-z0-9_^}~]$/;

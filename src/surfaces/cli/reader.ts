@@ -1,4 +1,5 @@
-import {fstatSync, readdirSync, readFileSync, readlinkSync} from 'node:fs';
+import {fstatSync, readFileSync, readlinkSync} from 'node:fs';
+import {filesOpenElsewhere} from '../../home/disk/open-files.ts';
 
 const LOOK_MS = 250;
 /** Bits of an open file that say whether it is open for reading, writing or both. */
@@ -36,10 +37,8 @@ function pipeOf(fd: number): string | undefined {
 
 /** Where other processes have it open for reading: /proc/PID/fd/N. */
 function readersOf(pipe: string): string[] {
-  return namesIn('/proc')
-    .filter(name => /^\d+$/.test(name) && name !== String(process.pid))
-    .flatMap(pid => namesIn(`/proc/${pid}/fd`).map(fd => ({pid, fd, place: `/proc/${pid}/fd/${fd}`})))
-    .filter(({pid, fd, place}) => linkAt(place) === pipe && isForReading(pid, fd))
+  return [...filesOpenElsewhere()]
+    .filter(({pid, fd, target}) => target === pipe && isForReading(pid, fd))
     .map(({place}) => place);
 }
 
@@ -49,14 +48,6 @@ function isForReading(pid: string, fd: string): boolean {
     return (Number.parseInt(flags, 8) & ACCESS) !== WRITING;
   } catch {
     return false;
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 

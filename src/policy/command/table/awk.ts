@@ -41,7 +41,8 @@ function tokensOf(program: string): Token[] | undefined {
   let at = 0;
   while (at < program.length) {
     const rest = program.slice(at);
-    const blank = /^[ \n]+/.exec(rest);
+    // A line that is judged has no newline, which would end a statement.
+    const blank = /^ +/.exec(rest);
     if (blank) {
       at += blank[0].length;
       continue;

@@ -19,6 +19,13 @@ const compressor: CommandRow = {
   needs: '-l -t -c --list --test --stdout --to-stdout --help --version -h -V',
   operands: 'file*',
 };
+/** With `-V` some versions go on, and replace the file. */
+const bzip2: CommandRow = {
+  guesses: true,
+  options: '-t -c -k -q -v -h --test --stdout --keep --quiet --verbose --help',
+  needs: '-t -c -h --test --stdout --help',
+  operands: 'file*',
+};
 const toStdout: CommandRow = {guesses: true, options: '-f -q -v -h -V --help --version', operands: 'file*'};
 
 /** Commands about files and folders. */
@@ -136,13 +143,13 @@ export const fileRows: Readonly<Record<string, CommandRow>> = {
   },
   gzip: {...compressor, options: `${compressor.options} -d --decompress`},
   gunzip: compressor,
-  bzip2: compressor,
-  bunzip2: compressor,
+  bzip2,
+  bunzip2: bzip2,
   xz: compressor,
   unxz: compressor,
   zstd: compressor,
   zcat: toStdout,
-  bzcat: toStdout,
+  bzcat: {...toStdout, options: '-f -q -v -h --help'},
   xzcat: toStdout,
   zstdcat: toStdout,
   // These write, inside the workspace: that is their purpose.

@@ -28,7 +28,7 @@ const diff = `-p -u --patch -s --no-patch -U=? --unified=? --raw --patch-with-ra
   --function-context --exit-code --quiet --no-ext-diff --no-textconv --src-prefix= --dst-prefix= --no-prefix
   --default-prefix --line-prefix= --output-indicator-new= --output-indicator-old= --output-indicator-context=
   --ita-invisible-in-index --ita-visible-in-index --merge-base --cached --staged -0 -1 -2 -3 --ours --theirs --base
-  --cc -c -m --combined-all-paths --diff-merges= --no-diff-merges -t -r --root`;
+  --cc -c -m --combined-all-paths --diff-merges=mergediff --no-diff-merges -t -r --root`;
 const log: CommandRow = {options: `${commits} ${pretty} ${diff} -L= -h --no-show-signature`, operands: 'revision*'};
 const show: CommandRow = {options: `${pretty} ${diff} -h -q`, operands: 'revision*'};
 /** A row of a comparing plumbing command. */

@@ -43,7 +43,8 @@ export function isHarmlessJq(program: string): boolean {
         .trimStart()
         .charAt(0);
       const isKey = !interpolates && brackets.at(-1) === '{' && /[{,]/.test(before) && /[,:}]/.test(after);
-      const isName = isKey || before === '.' || before === '@' || before === '$';
+      // `. env` is not the field `env`.
+      const isName = isKey || /[.@$]/.test(code.charAt(index - 1));
       if (token === 'ENV' && before === '$') return false;
       if (!isName && !known.has(token) && !defined.has(token)) return false;
     } else if ('([{'.includes(token)) brackets.push(token);

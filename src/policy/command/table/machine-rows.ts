@@ -1,8 +1,9 @@
 import type {CommandRow} from './row.ts';
 
 const info = '--help --version';
-const version: CommandRow = {options: '-V -v --version -h --help', needs: '-V -v --version -h --help'};
-const dashVersion: CommandRow = {...version, options: '-V --version -h --help', needs: '-V --version -h --help'};
+/** Only these options, which show the version or the help. */
+const shows = (options: string): CommandRow => ({options, needs: options});
+const version = shows('-v --version -h --help');
 
 /** Commands that show the machine, the user and the time. */
 export const machineRows: Readonly<Record<string, CommandRow>> = {
@@ -39,7 +40,7 @@ export const machineRows: Readonly<Record<string, CommandRow>> = {
   users: {options: info, machine: true},
   who: {options: `-a -b -d -H -l -m -p -q -r -s -t -T -u -w --all --boot --count --heading ${info}`, machine: true},
   w: {options: '-h -u -s -f -i -o -V --no-header --short --help --version', operands: 'text?', machine: true},
-  last: {options: '-a -d -F -i -n= -# -R -w -x --limit= --fulltimes --hostlast', operands: 'text*', machine: true},
+  last: {options: '-a -F -i -n= -# -R -w -x --limit= --fulltimes --hostlast', operands: 'text*', machine: true},
   tty: {options: `-s --silent --quiet ${info}`, machine: true},
   uptime: {options: '-p -s -h -V --pretty --since --help --version', machine: true},
   free: {
@@ -85,10 +86,11 @@ export const machineRows: Readonly<Record<string, CommandRow>> = {
   ss: {
     options:
       '-a -l -n -o -e -m -p -i -s -t -u -w -x -4 -6 -H -O -h -V --all --listening --numeric --processes --tcp --udp --unix --summary',
-    operands: 'text*',
+    operands: 'socketfilter*',
     machine: true,
   },
-  netstat: {options: '-a -l -n -o -e -p -r -s -t -u -w -x -i -g -v -W -4 -6', machine: true},
+  // Without -n it asks name servers.
+  netstat: {options: '-a -l -n -o -e -p -r -s -t -u -w -x -i -g -v -W -4 -6', needs: '-n', machine: true},
   vmstat: {options: '-a -d -D -f -m -n -s -t -w -S= -V', operands: 'text*', machine: true},
   which: {options: '-a -s', operands: 'text*', machine: true},
   whereis: {options: '-b -m -s -u -l', operands: 'text*', machine: true},
@@ -175,13 +177,14 @@ export const machineRows: Readonly<Record<string, CommandRow>> = {
     interprets: {code: /^(?:-e|-p|-pe|--eval|--print)$/},
     loads: '-r --require --import --loader --experimental-loader --env-file',
   },
-  perl: {...version, interprets: {code: /^(?:-[A-Za-z]*[eE]|--eval)$/}},
+  perl: {...shows('-v -V --version -h --help'), interprets: {code: /^(?:-[A-Za-z]*[eE]|--eval)$/}},
   ruby: {...version, interprets: {code: /^(?:-[A-Za-z]*[eE]|--eval)$/}, loads: '-r'},
   php: {...version, interprets: {code: /^-[rBRE]$/}, loads: '-f -c'},
-  lua: {...version, interprets: {code: /^(?:-[A-Za-z]*[eE]|--eval)$/}, loads: '-l'},
-  gcc: version,
-  'g++': version,
-  clang: version,
+  lua: {...shows('-v'), interprets: {code: /^(?:-[A-Za-z]*[eE]|--eval)$/}, loads: '-l'},
+  // With -v they start the compiler to ask for its version too.
+  gcc: shows('--version'),
+  'g++': shows('--version'),
+  clang: shows('--version'),
   make: {
     ...version,
     loads: '-f -I --file --makefile',
@@ -190,8 +193,8 @@ export const machineRows: Readonly<Record<string, CommandRow>> = {
     builds: true,
     risk: 'writes',
   },
-  cmake: {...version, loads: '-P -C -S --preset', reads: 'CMakeLists.txt', builds: true},
-  python: {...dashVersion, interprets: {code: /^-[A-Za-z]*c$/}},
+  cmake: {...shows('--version -h --help'), loads: '-P -C -S --preset', reads: 'CMakeLists.txt', builds: true},
+  python: {...shows('-V --version -h --help'), interprets: {code: /^-[A-Za-z]*c$/}},
   java: {
     interprets: {},
     style: 'words',

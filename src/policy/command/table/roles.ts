@@ -26,6 +26,10 @@ const matches = (pattern: RegExp) => (word: string) => pattern.test(word);
 /** Variables with which awk reads other files or shows the environment. */
 const awkSpecial = /^(?:ARGV|ARGC|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|INPLACE\w*)=/;
 
+/** Words of a filter of `ss`, ports, and addresses that are numbers. */
+const socketFilter =
+  /^(?:state|exclude|[sd]port|src|dst|and|or|not|eq|ne|[gl][et]|all|connected|synchronized|bucket|big|established|syn-(?:sent|recv)|fin-wait-[12]|time-wait|clos(?:ed|ing)|close-wait|last-ack|listening|[=!<>]=?|[()]|(?:\d+(?:\.\d+){3}(?:\/\d+)?)?:?\d*|:[a-z]+)$/;
+
 /** Roles by name, as rows use them. */
 const roles = {
   text: {},
@@ -88,6 +92,16 @@ const roles = {
   kubeoutput: {
     isHarmless: matches(/^(?:json|yaml|wide|name|jsonpath=.*|custom-columns=.*)$/),
     why: 'may read a file',
+  },
+  // `remerge` writes objects, and runs merge drivers.
+  mergediff: {
+    isHarmless: matches(/^(?:off|none|on|m|1|first-parent|separate|c|combined|cc|dense-combined)$/),
+    why: 'is not known to only compare',
+  },
+  // Names of hosts are looked up.
+  socketfilter: {
+    isHarmless: word => word.split(' ').every(piece => socketFilter.test(piece)),
+    why: 'may be the name of another machine',
   },
   format: {free: true, isHarmless: matches(/^\+/), why: 'sets the clock'},
   signed: {isHarmless: matches(/^[-+/]?(?:\d[\w.]*|[ugoarwxXst+=,-]+)$/), why: 'is not a number or mode'},

@@ -1,6 +1,16 @@
 /** Longer scripts are not read. */
 const LONGEST = 4096;
 
+/** Delimiters that mean nothing in a regular expression. */
+const delimiters = '/|,#@:!%=';
+
+/**
+ * A regular expression of which every program sees the same end. To some a delimiter within a bracket set ends it, so each set
+ * must be closed for those who know `[.].]` and for those who do not, for those to whom a backslash in it is a character and
+ * for the others.
+ */
+const plainRegex = /^(?:[^[\\]|\\.|\[\^?(?:[^[\]\\^]|\[:[a-z]+:\]|\\[^[\]])(?:[^[\]\\]|\[:[a-z]+:\]|\\[^[\]])*\])*$/;
+
 /**
  * Whether a sed script only edits what it prints: every command in it is known, and none writes, reads or runs
  * anything (`w`, `W`, `r`, `R`, `e`, flags of `s`). What GNU sed and POSIX read differently counts as unknown.
@@ -117,23 +127,18 @@ class SedReader {
     return this.ends();
   }
 
-  /** Parts between delimiters: `/a/b/`. A delimiter within brackets means different things to different programs. */
+  /** Parts between delimiters: `/a/b/`. The first is a regular expression. */
   private readParts(count: number): boolean {
     const delimiter = this.text.charAt(this.at++);
-    if (delimiter === '' || /[\w\s\\;{}]/.test(delimiter)) return false;
+    if (delimiter === '' || !delimiters.includes(delimiter)) return false;
     for (let part = 0; part < count; part++) {
-      let brackets = false;
       const start = this.at;
-      for (; ; this.at++) {
+      for (; this.text.charAt(this.at) !== delimiter; this.at++) {
         const char = this.text.charAt(this.at);
         if (char === '' || char === '\n') return false;
         if (char === '\\') this.at++;
-        else if (char === delimiter) break;
-        else if (char === '[') brackets = true;
-        else if (char === ']') brackets = false;
       }
-      // An open bracket before the delimiter: is the delimiter part of the set?
-      if (part === 0 && (brackets || /\[\^?\]/.test(this.text.slice(start, this.at)))) return false;
+      if (part === 0 && !plainRegex.test(this.text.slice(start, this.at))) return false;
       this.at++;
     }
     return true;

@@ -10,6 +10,8 @@ const logs: CommandRow = {
 };
 const inspect: CommandRow = {options: '-f= -s --format= --size --type= --help', operands: 'text*'};
 const named: CommandRow = {options: '--help', operands: 'text*'};
+/** Further operands are options of `ps`. */
+const top: CommandRow = {options: '--help', operands: 'text'};
 /** Options of commands that run a command in a container, all without a value. */
 const switches =
   '--rm --interactive --tty --detach --init --privileged --read-only --publish-all --quiet --no-deps --no-TTY --service-ports --build --stdin --attach --sig-proxy';
@@ -83,12 +85,12 @@ const docker: CommandRow = {
     info: {options: '-f= --format='},
     inspect,
     logs,
-    top: named,
+    top,
     port: named,
     diff: named,
     stats: {options: '-a --all --no-stream --no-trunc --format=', operands: 'text*'},
     history: {options: '-H -q --human --no-trunc --quiet --format=', operands: 'text'},
-    container: {subcommands: {ls: list, list, ps: list, inspect, logs, top: named, port: named, diff: named}},
+    container: {subcommands: {ls: list, list, ps: list, inspect, logs, top, port: named, diff: named}},
     image: {loads: '-f', subcommands: {ls: list, list, inspect, history: {options: '-q --no-trunc', operands: 'text'}}},
     volume: {subcommands: {ls: list, list, inspect}},
     network: {subcommands: {ls: list, list, inspect}},
