@@ -2,7 +2,7 @@ import type {JournalEntry} from './entry.ts';
 import type {PendingEntry} from './git/git-batch.ts';
 
 /** The trailer that names each further state change of a commit. */
-export const STEP = 'Step';
+const STEP = 'Step';
 
 /** Ids that relate state changes of one step. */
 const NAMES: ReadonlySet<string> = new Set(['Call', 'Approval']);
