@@ -21,6 +21,7 @@ export {type AgentHold, type HoldsFile, holdOf, holdsText, parseHolds, stringify
 export {type InboxRecord, type InboxText, newRecord, parseInbox, stringifyInbox} from './formats/inbox.ts';
 export {addPlaybookRule, type PlaybookFile, parsePlaybook, stringifyPlaybook} from './formats/playbook.ts';
 export {parseRejected, type Rejected, type RejectedFile, stringifyRejected} from './formats/rejected.ts';
+export {parseRun, type Run, type RunFile, runText, stringifyRun} from './formats/run.ts';
 export {type SchemaName, schemaNames, schemaText} from './formats/schemas.ts';
 export {newSession, parseSession, type Session, sessionText} from './formats/session/session.ts';
 export {

@@ -14,10 +14,11 @@ const mayImport: Record<string, readonly string[]> = {
   home: ['formats'],
   loop: ['formats', 'check', 'home'],
   agents: ['loop', 'decide', 'policy', 'check', 'formats', 'home', 'query', 'effects', 'runners'],
+  workflows: ['agents', 'loop', 'decide', 'check', 'formats', 'home', 'effects'],
   effects: ['formats', 'policy', 'decide'],
   runners: ['effects', 'formats', 'policy'],
   query: ['formats', 'check'],
-  daemon: ['agents', 'loop', 'check', 'formats', 'home', 'effects', 'runners'],
+  daemon: ['agents', 'workflows', 'loop', 'check', 'formats', 'home', 'effects', 'runners'],
   surfaces: ['query', 'formats', 'home', 'policy', 'check'],
   index: ['formats', 'policy', 'check'],
   main: ['daemon', 'surfaces', 'formats', 'home'],
@@ -30,7 +31,7 @@ const mayImportTypes: Record<string, readonly string[]> = {effects: ['decide']};
 const mayImportOf: Record<string, Record<string, RegExp>> = {
   surfaces: {
     effects: /^src\/effects\/(?:(?:sandbox|workspace|signature|web)\/|model\/ollama\.ts$)/,
-    decide: /^src\/decide\/(turn|taint|mentions)\.ts$/,
+    decide: /^src\/decide\/(turn|taint)\.ts$/,
   },
   effects: {home: /^src\/home\/(git|disk)\/[\w-]+\.ts$/},
   runners: {home: /^src\/home\/disk\/crash\.ts$/},

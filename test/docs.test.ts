@@ -126,6 +126,7 @@ const formats: Record<string, {yaml?: string; markdown?: string}> = {
   tasks: {markdown: 'tasks/NAME.task.md'},
   playbook: {yaml: 'playbooks/NAME.playbook.yaml'},
   workflow: {yaml: 'workflows/NAME.workflow.yaml'},
+  run: {yaml: '.workflow/pr-123/run.yaml'},
   channel: {markdown: '.workflow/a/b/channel.md'},
   cursor: {yaml: 'state/inbox/NAME.yaml'},
   slots: {yaml: 'state/schedules.yaml'},

@@ -1,6 +1,7 @@
 import type {ApprovalState} from '../formats/approval/approval-state.ts';
 import type {Place, Problem} from '../formats/common/diagnostic.ts';
 import {type Kind, kindOf, stemOf} from '../formats/common/key.ts';
+import type {WorkflowStatus} from '../formats/run.ts';
 import type {CausedBy} from '../formats/session/causes.ts';
 import type {SpendLimits} from '../formats/session/spent.ts';
 import type {DaySpend} from '../formats/spend-file.ts';
@@ -10,7 +11,7 @@ import type {SessionFact} from './session-facts.ts';
 import type {TaskFact} from './task-facts.ts';
 
 /** Raise this when the content or meaning of facts changes, or a check of a single file. Older cached facts are ignored. */
-export const FACTS_VERSION = 24;
+export const FACTS_VERSION = 25;
 
 export interface Counts {
   agents?: number;
@@ -22,6 +23,12 @@ export interface Counts {
 /** A name in a file that must be an agent's, as written. */
 export interface Reference extends Place {
   name: string;
+}
+
+/** A workflow instance: its status, and the names of its agents within it. */
+export interface RunFact {
+  status: WorkflowStatus;
+  agents: string[];
 }
 
 export interface AgentFact {
@@ -63,6 +70,10 @@ export interface Facts {
   /** Content of state/spend.yaml. */
   spend?: DaySpend;
   refers?: Reference[];
+  /** In a channel: names that its entries mention. */
+  mentions?: Reference[];
+  /** In the run.yaml of a workflow instance. */
+  run?: RunFact;
   /** In a template: the agent as others see it. */
   agent?: AgentFact;
   /** In a template without errors: what sessions copy from it. */

@@ -24,6 +24,8 @@ export interface Home {
   workflows: FileOf<'workflow'>[];
   /** Possible credentials in any file. */
   credentials: Problem[];
+  /** Files that are named and do not exist. */
+  missing: Problem[];
   /** Why other files and folders could not be read. */
   unread: Problem[];
 }
@@ -51,6 +53,7 @@ export function parseHome(texts: Iterable<HomeText>): Home {
     playbooks: all('playbook'),
     workflows: all('workflow'),
     credentials,
+    missing: [],
     unread: [],
   };
 }

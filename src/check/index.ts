@@ -16,5 +16,6 @@ export function indexOf(home: Home): HomeIndex {
 /** All problems of a home, within files and across files, sorted by place. */
 export function checkHome(home: Home): Problem[] {
   const index = indexOf(home);
-  return home.credentials.length === 0 ? index.all() : [...index.all(), ...home.credentials].sort(byPlace);
+  const others = [...home.credentials, ...home.missing];
+  return others.length === 0 ? index.all() : [...index.all(), ...others].sort(byPlace);
 }

@@ -1,5 +1,6 @@
 import {nearest} from '../formats/common/diagnostic.ts';
 import {stemOf} from '../formats/common/key.ts';
+import {instanceOf, type Run} from '../formats/run.ts';
 import type {Home} from './home.ts';
 import type {Look} from './look.ts';
 
@@ -20,10 +21,11 @@ export interface Names {
 export function namesOf(home: Home): Names {
   const members = new Set(home.workflows.flatMap(({file}) => Object.keys(file.value?.agents ?? {})));
   const agents = new Set(home.templates.map(({path}) => stemOf(path)));
+  const ofInstances = new Set(home.files.flatMap(file => (file.kind === 'run' ? instanceAgents(file.file.value) : [])));
   const settings = home.settings?.file.value;
   const instances = new Set(home.files.flatMap(({path}) => instanceOf(path) ?? []));
   return {
-    hasAgent: name => agents.has(name),
+    hasAgent: name => agents.has(name) || ofInstances.has(name),
     hasMember: name => members.has(name),
     hasPerson: name => settings?.people?.includes(name) === true,
     hasInstance: name => instances.has(name),
@@ -32,9 +34,9 @@ export function namesOf(home: Home): Names {
   };
 }
 
-/** The workflow instance that a file belongs to. */
-export function instanceOf(path: string): string | undefined {
-  return /^\.workflow\/([^/]+)\//.exec(path)?.[1];
+/** The agents of a workflow instance, as others address them. */
+export function instanceAgents(run: Run | undefined): string[] {
+  return run ? Object.keys(run.definitions).map(name => `${name}@${run.instance}`) : [];
 }
 
 /** A definition in the index that agentdir.yaml makes by naming a NATS server. */
@@ -56,15 +58,16 @@ export function namesIn(isDefined: (name: string) => boolean, agents: () => read
 export function namesSeen(look: Look): Names {
   return namesIn(
     name => look.named(name).length > 0,
-    () => look.all('agent'),
+    () => look.all('agent').filter(name => !name.includes('@')),
   );
 }
 
 /** Whether a session may belong to this agent: of this home, of a workflow (`coder@pr-123`), or of another home (`buildbox/coder`). */
 export function isAgent(name: string, names: Names): boolean {
+  if (names.hasAgent(name)) return true;
   const at = name.indexOf('@');
   if (at > 0) return names.hasMember(name.slice(0, at)) || names.hasAgent(name.slice(0, at));
-  return names.hasAgent(name) || OTHER_HOME.test(name);
+  return OTHER_HOME.test(name);
 }
 
 const OTHER_HOME = /^[^/]+\/[^/]+$/;

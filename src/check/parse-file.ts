@@ -13,6 +13,7 @@ import {type HoldsFile, parseHolds} from '../formats/holds-file.ts';
 import {type InboxText, parseInbox} from '../formats/inbox.ts';
 import {type PlaybookFile, parsePlaybook} from '../formats/playbook.ts';
 import {parseRejected, type RejectedFile} from '../formats/rejected.ts';
+import {parseRun, type RunFile} from '../formats/run.ts';
 import {parseSession, type Session} from '../formats/session/session.ts';
 import {SPEND_FILE} from '../formats/session/spent.ts';
 import {parseSettings, type SettingsFile} from '../formats/settings.ts';
@@ -37,7 +38,10 @@ interface Parsed {
   rejected: RejectedFile;
   playbook: PlaybookFile;
   workflow: WorkflowFile;
+  run: RunFile;
   channel: ChannelFile;
+  /** Not parsed: free text. */
+  document: undefined;
   /** Not parsed: only agents and people read it. */
   memory: undefined;
   /** Parsed only for state/spend.yaml. */
@@ -85,7 +89,9 @@ const readers: {[K in Kind]: (path: string, text: string) => ParsedFile} = {
   rejected: (path, text) => ({kind: 'rejected', path, file: parseRejected(text)}),
   playbook: (path, text) => ({kind: 'playbook', path, file: parsePlaybook(text)}),
   workflow: (path, text) => ({kind: 'workflow', path, file: parseWorkflow(text)}),
+  run: (path, text) => ({kind: 'run', path, file: parseRun(text)}),
   channel: (path, text) => ({kind: 'channel', path, file: parseChannel(text)}),
+  document: path => ({kind: 'document', path, file: undefined}),
   memory: path => ({kind: 'memory', path, file: undefined}),
   state(path, text) {
     if (inboxOf(path) !== undefined) return {kind: 'cursor', path, file: parseCursor(text)};

@@ -1,8 +1,9 @@
 import {createHash} from 'node:crypto';
-import {hasErrors, nearest, type Place, type Problem, problem} from '../formats/common/diagnostic.ts';
+import {nearest, type Place, type Problem, problem} from '../formats/common/diagnostic.ts';
 import {stemOf} from '../formats/common/key.ts';
-import {filesNotYet} from '../formats/common/no-effect.ts';
 import {isId} from '../formats/common/values.ts';
+import {instanceOf} from '../formats/run.ts';
+import {isKnownBackend} from '../formats/workflow.ts';
 import {runPolicyTests} from '../policy/judge.ts';
 import {SHIPPED_POLICY} from '../policy/shipped-policy.ts';
 import {laterTools} from '../policy/tool/later-tools.ts';
@@ -29,7 +30,9 @@ export function problemsWithin(parsed: ParsedFile): Problem[] {
     case 'approval':
       return pageName(parsed);
     case 'workflow':
-      return hasErrors(parsed.file.problems) ? [] : [withoutEffect(filesNotYet.workflow)];
+      return workflowProblems(parsed);
+    case 'run':
+      return instanceName(parsed);
     default:
       return [];
   }
@@ -45,9 +48,33 @@ function fileName(path: string): Problem[] {
 
 const usable = Object.keys(tools).filter(name => !Object.hasOwn(laterTools, name));
 
-function withoutEffect(why: string): Problem {
-  const hint = 'leave it for a later version, or remove it';
-  return problem('NO_EFFECT', {line: 1, column: 1}, `the file has no effect: ${why}`, hint);
+/** Unknown tools are errors here: nobody watches the first turns of a team. An unknown backend is one when the workflow is run. */
+function workflowProblems({file}: FileOf<'workflow'>): Problem[] {
+  const {value, placeOf} = file;
+  return Object.entries(value?.agents ?? {}).flatMap(([name, agent]) => {
+    const tools = (agent.tools ?? []).flatMap((tool, i) => wrongTool(tool, placeOf(['agents', name, 'tools', i])));
+    if (isKnownBackend(agent)) return tools;
+    const backend = JSON.stringify(agent.backend);
+    const message = `expected a known backend of ${name}, got ${backend}; the workflow cannot be run`;
+    const hint = 'remove it to run the agent here, or use one of: sdk, claude, codex, opencode, gemini';
+    return [...tools, problem('UNKNOWN_BACKEND', placeOf(['agents', name, 'backend']), message, hint)];
+  });
+}
+
+function wrongTool(name: string, place: Place): Problem[] {
+  return missingTool(name, place).map(found => {
+    if (found.code !== 'UNKNOWN_TOOL') return found;
+    return problem('NO_SUCH_TOOL', place, `expected a known tool, got "${name}"`, found.hint);
+  });
+}
+
+/** The folder names the instance. */
+function instanceName({path, file}: FileOf<'run'>): Problem[] {
+  const named = file.value?.instance;
+  const folder = instanceOf(path);
+  if (named === undefined || named === folder) return [];
+  const message = `expected the instance "${folder}" as in the folder's name, got "${named}"`;
+  return [problem('NAME_MISMATCH', {line: 1, column: 1}, message, `write "instance: ${folder}"`)];
 }
 
 /** A tool that models are not offered. */

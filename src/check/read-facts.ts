@@ -1,5 +1,7 @@
+import {agentMentions} from '../formats/channel.ts';
 import {inFile, type Problem, problem} from '../formats/common/diagnostic.ts';
 import {kindOf, stemOf} from '../formats/common/key.ts';
+import {instanceOf, type Run} from '../formats/run.ts';
 import type {SpendLimits} from '../formats/session/spent.ts';
 import {type Settings, settingPlace} from '../formats/settings.ts';
 import type {TemplateValue} from '../formats/template.ts';
@@ -7,7 +9,7 @@ import {itemFacts, pageFacts, stateFacts} from './approval-facts.ts';
 import {copySource} from './copied.ts';
 import {credentialProblems} from './credentials.ts';
 import {type AgentFact, type Facts, type Reference, unreadFacts} from './facts.ts';
-import {instanceOf, NATS_NAME} from './names.ts';
+import {instanceAgents, NATS_NAME} from './names.ts';
 import {type ParsedFile, parseFile} from './parse-file.ts';
 import {priceNames, unpricedNames} from './prices.ts';
 import {problemsWithin} from './problems-within.ts';
@@ -70,8 +72,10 @@ function specific(parsed: ParsedFile): Partial<Facts> {
           costLimitAt: settingPlace(parsed.file, ['limits', 'per_day', 'cost_usd']),
         }),
       };
+    case 'run':
+      return runFacts(path, parsed.file.value);
     case 'channel':
-      return {defines: [`instance/${instanceOf(path)}`]};
+      return {defines: [`instance/${instanceOf(path)}`], ...mentionFacts(path, parsed.file)};
     case 'session':
       return sessionFacts(path, parsed.file);
     case 'tasks':
@@ -94,6 +98,28 @@ function specific(parsed: ParsedFile): Partial<Facts> {
 function agentFact(value: TemplateValue | undefined): AgentFact {
   const {type = null, description = null, model = 'default', ephemeral} = value ?? {};
   return {type, description, model: value ? model : null, ...(ephemeral === true && {ephemeral: true as const})};
+}
+
+function runFacts(path: string, run: Run | undefined): Partial<Facts> {
+  const instance = instanceOf(path);
+  if (!run || run.instance !== instance) return {defines: [`instance/${instance}`]};
+  const {status, agents} = run;
+  return {
+    defines: [`instance/${instance}`, ...instanceAgents(run).map(name => `agent/${name}`)],
+    run: {status, agents: Object.keys(agents)},
+  };
+}
+
+/** How many mentions of a channel are checked: the last ones. */
+const MOST_MENTIONS = 200;
+
+/** Names that entries mention, to be checked against the agents of the instance. */
+function mentionFacts(path: string, {entries}: Extract<ParsedFile, {kind: 'channel'}>['file']): Partial<Facts> {
+  const instance = instanceOf(path);
+  const mentions = entries.flatMap(({text, line}) =>
+    agentMentions(text, [], instance).unknown.map(name => ({name, line, column: 1})),
+  );
+  return mentions.length > 0 ? {mentions: mentions.slice(-MOST_MENTIONS)} : {};
 }
 
 function settingNames(value: Settings | undefined): string[] {

@@ -10,6 +10,7 @@ import {Segments} from '../agents/state/segments.ts';
 import {Spend} from '../agents/state/spend.ts';
 import {Tasks} from '../agents/state/task-news.ts';
 import {Turns} from '../agents/state/turns.ts';
+import {Workflows} from '../agents/state/workflows.ts';
 import type {World} from '../agents/world/world.ts';
 import {Tools} from '../effects/tools/provider.ts';
 import {exit} from '../formats/common/errors.ts';
@@ -155,6 +156,7 @@ export async function serve({home, once, version, report: reportTo, world: given
       tasks: new Tasks(),
       notes: new Notes(),
       spend: new Spend({clock, causes, onDue: () => writeSpend(daemon.files), onNewDay: () => waits.allChanged()}),
+      workflows: new Workflows(disk),
       effects: {
         // Begins with a letter, so that YAML never parses it as a number.
         run: `r${random.bytes(6).toString('hex')}`,

@@ -62,6 +62,7 @@ export class Looker {
       {announce},
       {recognizeUnchanged},
       {homeName},
+      {contextServices},
     ] = await Promise.all([
       import('../loop/look.ts'),
       import('./reconcilers.ts'),
@@ -72,6 +73,7 @@ export class Looker {
       import('./announce.ts'),
       import('../loop/recognize.ts'),
       import('../loop/file-snapshot.ts'),
+      import('../workflows/services.ts'),
     ]);
     daemon.files.name = homeName(daemon.files.disk);
     daemon.files.kinds.reconcilers.add(makeReconcilers(daemon));
@@ -80,7 +82,10 @@ export class Looker {
     const {world, tools, sandbox} = effects;
     if (!world.tools) tools.add(builtInTools);
     effects.runner = inProcessRunner({tools, sandbox, redact: reports.redact, env: world.environment}, world.models);
-    effects.services = (caller, call, signal) => servicesFor(daemon, caller, call, signal);
+    effects.services = (caller, call, signal) => ({
+      ...servicesFor(daemon, caller, call, signal),
+      ...contextServices(daemon, caller, call),
+    });
     this.#recognize = recognizeUnchanged;
     this.#announce = announce;
     return path => look(daemon, path);

@@ -12,6 +12,9 @@ import {holdsReconciler} from '../agents/turns/holds-file.ts';
 import {archivedSessionReconciler, sessionReconciler} from '../agents/turns/session-files.ts';
 import {spendReconciler} from '../agents/turns/spend-file.ts';
 import type {Reconciler} from '../loop/reconciler.ts';
+import {channelReconciler} from '../workflows/channels.ts';
+import {documentReconciler} from '../workflows/documents.ts';
+import {runReconciler} from '../workflows/runs.ts';
 import {settingsReconciler} from './settings-file.ts';
 
 /** All reconcilers. If two own a path, the first one handles it. */
@@ -31,6 +34,9 @@ const kinds: readonly ((daemon: Daemon) => Reconciler)[] = [
   scheduleReconciler,
   spendReconciler,
   holdsReconciler,
+  runReconciler,
+  channelReconciler,
+  documentReconciler,
 ];
 
 export function makeReconcilers(daemon: Daemon): Reconciler[] {

@@ -1,6 +1,6 @@
+import {mentionedNames} from '../formats/mentions.ts';
 import type {Message} from '../formats/session/session-schema.ts';
 import {toolNamed} from '../policy/tools.ts';
-import {mentionedNames} from './mentions.ts';
 
 /** Keys (`task/ID#ATTEMPT`) of tasks delivered to a session, in order. */
 export function deliveredTasks(messages: readonly Message[]): string[] {

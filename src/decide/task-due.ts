@@ -1,7 +1,7 @@
+import {mentionedNames} from '../formats/mentions.ts';
 import {fieldOf, idsIn, type Note, type Task, type TaskFile, type TaskState} from '../formats/task/task.ts';
 import {isDelivered, isGated} from '../formats/task/task-approval.ts';
 import {assigneeOf, isReady} from '../formats/task/task-assignee.ts';
-import {mentionedNames} from './mentions.ts';
 import {type NoteMention, noteMentions} from './note-marks.ts';
 import {agentHolding, attemptKey, partsRound, type TaskContext, type TaskNews, taskEnd} from './task.ts';
 import {type UntoldChange, untoldChange} from './task-version.ts';

@@ -1,9 +1,9 @@
+import {mentionedNames} from '../formats/mentions.ts';
 import {fieldOf, idsIn, type Note, type Task, type TaskFile, type TaskState} from '../formats/task/task.ts';
 import {isApprovalRequired, isDelivered} from '../formats/task/task-approval.ts';
 import {assigneeOf} from '../formats/task/task-assignee.ts';
 import {type TaskChange, updateTasks} from '../formats/task/task-edit.ts';
 import type {CompletedFile} from './complete.ts';
-import {mentionedNames} from './mentions.ts';
 import {noteMentions} from './note-marks.ts';
 import {informedNow} from './task-version.ts';
 

@@ -1,10 +1,11 @@
-import {type Problem, problem} from './common/diagnostic.ts';
+import {nearest, type Problem, problem} from './common/diagnostic.ts';
 import {exit, UserError} from './common/errors.ts';
 import {lineEnd} from './common/lines.ts';
 import {makeVisible} from './common/visible.ts';
+import {mentionsInProse, withoutQuotes} from './mentions.ts';
 
 /** `### 10:00:05 [reviewer]` and the text below. */
-interface ChannelEntry {
+export interface ChannelEntry {
   time: string;
   from: string;
   text: string;
@@ -47,26 +48,57 @@ export function parseChannel(text: string): ChannelFile {
 
 /** Append an entry. Escapes lines that look like an entry's head, so that nobody can speak for another. */
 export function appendEntry(text: string, entry: {time: string; from: string; text: string}): string {
-  if (!HEAD.test(`### ${entry.time} [${entry.from}]`))
+  if (!HEAD.test(entryHead(entry)))
     throw new UserError(`not a time and a name: ${JSON.stringify([entry.time, entry.from])}`, exit.badFile);
   const eol = lineEnd(text);
-  const lines = makeVisible(entry.text, false)
+  const lines = makeVisible(entry.text.replace(/\r\n/g, '\n'), false)
     .trim()
     .split('\n')
     .map(line => (HEADLIKE.test(line) ? `\\${line}` : line));
   const gap = text === '' ? '' : text.endsWith('\n') ? eol : eol + eol;
-  return `${text}${gap}### ${entry.time} [${entry.from}]${eol}${lines.join(eol)}${eol}`;
+  return `${text}${gap}${entryHead(entry)}${eol}${lines.join(eol)}${eol}`;
+}
+
+/** The line that begins an entry. */
+export function entryHead({time, from}: Pick<ChannelEntry, 'time' | 'from'>): string {
+  return `### ${time} [${from}]`;
+}
+
+export function isEntryHead(line: string): boolean {
+  return HEAD.test(line.trimEnd());
 }
 
 export function stringifyChannel(file: ChannelFile): string {
   return file.text;
 }
 
-const MENTION = /(?<![\w@./-])@([a-zA-Z][a-zA-Z0-9_.-]*[a-zA-Z0-9_]|[a-zA-Z])/g;
+/** Whom a text wakes, and which names it mentions that are nobody's. */
+export interface AgentMentions {
+  names: string[];
+  unknown: string[];
+}
+
+/**
+ * Agents of an instance that a channel entry mentions, each once, in order. Code and quoted lines (">") do not count. Without `instance`,
+ * full addresses such as `@coder@pr-123` are unknown.
+ */
+export function agentMentions(text: string, agents: Iterable<string>, instance?: string): AgentMentions {
+  const known = new Set(agents);
+  const [names, unknown] = [new Set<string>(), new Set<string>()];
+  for (const {name, instance: of} of mentionsInProse(withoutQuotes(text))) {
+    if (known.has(name) && (of === undefined || of === instance)) names.add(name);
+    else unknown.add(of === undefined ? name : `${name}@${of}`);
+  }
+  return {names: [...names], unknown: [...unknown]};
+}
 
 /** Mentioned names among `known`, each once, in order. */
 export function mentionsIn(text: string, known: ReadonlySet<string>): string[] {
-  const found = new Set<string>();
-  for (const match of text.matchAll(MENTION)) if (match[1] && known.has(match[1])) found.add(match[1]);
-  return [...found];
+  return agentMentions(text, known).names;
+}
+
+/** What to do about a mention of nobody. */
+export function mentionHint(name: string, agents: readonly string[]): string {
+  const near = nearest(name, agents);
+  return near ? `did you mean @${near}?` : `the agents are ${agents.map(each => `@${each}`).join(', ')}`;
 }

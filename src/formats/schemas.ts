@@ -3,6 +3,7 @@ import {allowlistSchema} from './allowlist.ts';
 import {cursorSchema} from './cursor-file.ts';
 import {holdsSchema} from './holds-file.ts';
 import {playbookSchema} from './playbook.ts';
+import {runSchema} from './run.ts';
 import {sessionSchema} from './session/session-schema.ts';
 import {settingsSchema} from './settings.ts';
 import {slotsSchema} from './slots-file.ts';
@@ -17,6 +18,7 @@ const definitions = {
   allowlist: allowlistSchema,
   playbook: playbookSchema,
   workflow: workflowSchema,
+  run: runSchema,
   spend: spendSchema,
   cursor: cursorSchema,
   slots: slotsSchema,

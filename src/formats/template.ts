@@ -8,7 +8,7 @@ import {readQuickly} from './yaml/yaml-quick.ts';
 import {type Path, placeOfValue} from './yaml/yaml-source.ts';
 import {yamlText} from './yaml/yaml-text.ts';
 
-const limitsSchema = z.looseObject({
+export const limitsSchema = z.looseObject({
   max_turns: z.int().min(1).optional().describe('Model calls for one piece of work before it pauses and asks.'),
   max_tokens: z.int().min(1).optional(),
   max_cost_usd: z.number().min(0).optional(),

@@ -155,7 +155,7 @@ export function readHomeFile(disk: Disk, path: string): ReadResult {
 }
 
 /** Files that decide what agents may do. Their parent folders are checked for links, too. */
-const DECIDING = /^(?:templates|approvals|tasks)\//;
+const DECIDING = /^(?:templates|approvals|tasks|\.workflow)\//;
 
 /** Whether a path resolves into a folder where agents write. Files there must not decide anything. */
 export function leadsToWorkspace(disk: Disk, path: string): boolean {

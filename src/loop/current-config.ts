@@ -4,6 +4,7 @@ import {HOLDS_FILE} from '../formats/common/key.ts';
 import {type AgentHold, holdOf} from '../formats/holds-file.ts';
 import type {Playbook} from '../formats/playbook.ts';
 import {emptyPolicy, type Policy} from '../formats/rule.ts';
+import {memberOf, memberTemplate, type Run, runPath} from '../formats/run.ts';
 import type {Settings} from '../formats/settings.ts';
 import type {TemplateValue} from '../formats/template.ts';
 import type {Disk} from '../home/disk/disk.ts';
@@ -20,9 +21,9 @@ export interface ConfigSource {
   readonly journal: HomeJournal;
 }
 
-type Served = 'settings' | 'policy' | 'template' | 'playbook' | 'holds';
+type Served = 'settings' | 'policy' | 'template' | 'playbook' | 'holds' | 'run';
 
-/** The settings, policy, templates, playbooks and stopped agents in force. A file with errors keeps its last good version. Each version is parsed once. */
+/** The settings, policy, templates, playbooks, stopped agents and workflow instances in force. A file with errors keeps its last good version. Each version is parsed once. */
 export class CurrentConfig {
   readonly #source: ConfigSource;
   readonly #parsed = new Map<string, {blob: string; file: FileOf<Served> | undefined}>();
@@ -40,23 +41,41 @@ export class CurrentConfig {
     return (await this.#file('policy', 'allowlist.yaml'))?.file.policy ?? emptyPolicy;
   }
 
-  /** `agent`: an agent's name, or its instance in a workflow such as `coder@pr-123`. */
+  /** `agent`: an agent's name, or that of an agent of a workflow instance such as `coder@pr-123`. */
   async template(agent: string): Promise<TemplateValue | undefined> {
-    const name = agent.split('@')[0] ?? agent;
-    const path = this.#source.index.definitionsOf(`agent/${name}`)[0]?.path;
-    return path === undefined ? undefined : (await this.#file('template', path))?.file.value;
+    const path = this.#templatePath(agent);
+    if (path === undefined) return undefined;
+    const member = memberOf(agent);
+    if (!member || path !== runPath(member.instance)) return (await this.#file('template', path))?.file.value;
+    const run = await this.run(member.instance);
+    const base = run?.definitions[member.name]?.template;
+    return run && memberTemplate(run, member.name, base === undefined ? undefined : await this.template(base));
   }
 
   /** Whether the agent's template is on disk now. `template()` still returns a template for a second after its removal. */
   hasTemplate(agent: string): boolean {
-    const {disk, index} = this.#source;
-    const path = index.definitionsOf(`agent/${agent.split('@')[0] ?? agent}`)[0]?.path;
-    return path !== undefined && disk.exists(path);
+    const path = this.#templatePath(agent);
+    return path !== undefined && this.#source.disk.exists(path);
+  }
+
+  /** The file that defines an agent. Of `coder@pr-123`, the instance's own definition wins over a template `coder`. */
+  #templatePath(agent: string): string | undefined {
+    const {index} = this.#source;
+    const [own] = index.definitionsOf(`agent/${agent}`);
+    return (own ?? index.definitionsOf(`agent/${agent.split('@')[0] ?? agent}`)[0])?.path;
+  }
+
+  /** A workflow instance. */
+  async run(instance: string): Promise<Run | undefined> {
+    return (await this.#file('run', runPath(instance)))?.file.value;
   }
 
   /** Why nothing may be asked or run for the agent; undefined if it may. */
   async hold(agent: string): Promise<AgentHold | undefined> {
-    return holdOf((await this.#file('holds', HOLDS_FILE))?.file.value, agent);
+    const held = holdOf((await this.#file('holds', HOLDS_FILE))?.file.value, agent);
+    const member = held ? undefined : memberOf(agent);
+    const isStopped = member !== undefined && (await this.run(member.instance))?.status === 'stopped';
+    return isStopped ? {status: 'stopped', why: `the workflow instance ${member.instance} is stopped`} : held;
   }
 
   async playbooks(): Promise<Playbook[]> {

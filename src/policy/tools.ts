@@ -1,3 +1,4 @@
+import {contextTools} from './tool/context-tools.ts';
 import type {ToolDefinition} from './tool/definition.ts';
 import {fileTools} from './tool/file-tools.ts';
 import {laterTools} from './tool/later-tools.ts';
@@ -15,6 +16,7 @@ export const tools = {
   ...taskTools,
   ...talkTools,
   ...outsideTools,
+  ...contextTools,
   ...laterTools,
 } as const satisfies Record<string, ToolDefinition>;
 

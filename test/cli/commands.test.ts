@@ -86,7 +86,18 @@ describe('commands', () => {
     for (const one of commands.filter(({parent}) => parent?.parent === null))
       expect(help).toMatch(new RegExp(`^  ${[one.name(), ...one.aliases()].join(', ')} +\\S.*$`, 'm'));
     expect(help.match(/^[A-Z].*:$/gm)).toEqual([
-      ...['Options:', 'Start here:', 'Talk:', 'Decide:', 'Tasks:', 'Inspect:', 'History:', 'Connectors:', 'Shell:'],
+      ...[
+        'Options:',
+        'Start here:',
+        'Workflows:',
+        'Talk:',
+        'Decide:',
+        'Tasks:',
+        'Inspect:',
+        'History:',
+        'Connectors:',
+        'Shell:',
+      ],
     ]);
   });
 });

@@ -18,6 +18,7 @@ const APPROVALS = `## TODO
   status: pending
 `;
 const SESSION = 'agent_id: planner-001\nstatus: paused\nmessages:\n  - role: user\n    content: Is Redis up?\n';
+const WORKFLOW = 'agents:\n  coder: {system_prompt: You write code.}\nkickoff: "@coder begin"\n';
 
 /**
  * Each command once where it has something to do, and its exit code there. `wrong`: the same with a name that nothing has,
@@ -35,6 +36,7 @@ const tries: Record<string, Try> = {
   start: {args: ['--once'], code: 3},
   stop: {args: [], code: 5},
   restart: {args: [], code: 0},
+  run: {args: ['w'], code: 0, wrong: [['none'], 2]},
   status: {args: [], code: 5},
   doctor: {args: [], code: 0},
   send: {args: ['hello'], code: 0, wrong: [['hello', '--to', 'plannr-001'], 2]},
@@ -103,6 +105,7 @@ const freshHome = () =>
     'tasks/redis.task.md': TASKS,
     'tasks/approvals.task.md': APPROVALS,
     'sessions/first.session.yaml': SESSION,
+    'workflows/w.workflow.yaml': WORKFLOW,
   });
 
 /** One value, or one a line. */
@@ -149,7 +152,7 @@ describe('with --json', () => {
 });
 
 describe('exit codes', () => {
-  const anywhere = ['init', 'demo', 'completions'];
+  const anywhere = ['init', 'demo', 'run', 'completions'];
 
   it.concurrent.each(commands.filter(({name}) => !anywhere.includes(name)))(
     '$name without a home: 2, and what to do',

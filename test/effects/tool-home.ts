@@ -1,4 +1,4 @@
-import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
@@ -72,6 +72,18 @@ export function toolHome(changes: Partial<ToolContext> = {}): ToolHome {
       return {success: true, path};
     },
     createTask: async () => ({success: true}),
+    channelSend: async () => ({success: true, entry: 1, wakes: []}),
+    channelRead: async () => ({success: true, entries: []}),
+    channelPeek: async () => ({success: true, entries: []}),
+    documentRead: async () => ({success: true, content: '', version: 'v'}),
+    documentWrite: async ({content}) => {
+      writeFileSync(join(home, 'notes.md'), content);
+      return {success: true, version: 'v'};
+    },
+    documentAppend: async ({content}) => {
+      appendFileSync(join(home, 'notes.md'), content);
+      return {success: true, version: 'v'};
+    },
     updateTask: async () => ({success: true}),
     send: async () => ({success: true}),
     query: async () => ({columns: [], rows: [], more: false, cut: false}),

@@ -51,6 +51,12 @@ const examples: Record<(typeof implementedTools)[number], object> = {
   slack_send: {channel: '#ops', text: 'Redis is up'},
   slack_read: {},
   email_send: {to: 'ann@example.org', subject: 'Redis', text: 'It is up'},
+  channel_send: {message: '@coder begin'},
+  channel_read: {},
+  channel_peek: {limit: 5},
+  document_read: {},
+  document_write: {content: '# Notes'},
+  document_append: {content: 'more'},
 };
 
 function filled(changes = {}) {
@@ -229,7 +235,7 @@ describe('which calls may run', () => {
     expect(await refusal('write_file', args, ['write'], {'*': 'deny', write_file: 'allow'})).toBeUndefined();
     expect(await refusal('Write', args, ['write_file'])).toBeUndefined();
     expect(await refusal('bash', '{"command": "ls"}', ['bash'])).toBeUndefined();
-    expect(await refusal('channel_read', '{}', ['channel_read'])).toMatchObject({code: 'NOT_ALLOWED'});
+    expect(await refusal('agent_spawn', '{"name": "a"}', ['agent_spawn'])).toMatchObject({code: 'NOT_ALLOWED'});
     expect(await refusal('bash', '{"command": "ls"}', ['bash'], {bash: 'deny'})).toMatchObject({code: 'DENIED'});
     expect(await refusal('toString', '{}', ['toString', 'read'])).toMatchObject({code: 'NOT_ALLOWED'});
   });

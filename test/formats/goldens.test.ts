@@ -13,6 +13,7 @@ import {parseHolds, stringifyHolds} from '../../src/formats/holds-file.ts';
 import {parseInbox, stringifyInbox} from '../../src/formats/inbox.ts';
 import {parsePlaybook, stringifyPlaybook} from '../../src/formats/playbook.ts';
 import {parseRejected, stringifyRejected} from '../../src/formats/rejected.ts';
+import {parseRun, stringifyRun} from '../../src/formats/run.ts';
 import {parseSession, parseWhole, sessionText} from '../../src/formats/session/session.ts';
 import {parseSettings, stringifySettings} from '../../src/formats/settings.ts';
 import {parseSlots, stringifySlots} from '../../src/formats/slots-file.ts';
@@ -114,6 +115,13 @@ const formats: Record<string, {ending: string; read: (text: string, name: string
     read(text) {
       const file = parseWorkflow(text);
       return {value: file.value, problems: file.problems, written: stringifyWorkflow(file)};
+    },
+  },
+  run: {
+    ending: '.run.yaml',
+    read(text) {
+      const file = parseRun(text);
+      return {value: file.value, problems: file.problems, written: stringifyRun(file)};
     },
   },
   channel: {

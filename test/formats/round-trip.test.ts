@@ -11,6 +11,7 @@ import {
   parseMarkdownTemplate,
   parsePlaybook,
   parseRejected,
+  parseRun,
   parseSession,
   parseSettings,
   parseSlots,
@@ -27,6 +28,7 @@ import {
   stringifyInbox,
   stringifyPlaybook,
   stringifyRejected,
+  stringifyRun,
   stringifySettings,
   stringifySlots,
   stringifySpend,
@@ -97,6 +99,10 @@ const formats: Record<
   workflow: text => {
     const file = parseWorkflow(text);
     return {again: stringifyWorkflow(file), problems: file.problems};
+  },
+  run: text => {
+    const file = parseRun(text);
+    return {again: stringifyRun(file), problems: file.problems};
   },
   channel: text => {
     const file = parseChannel(text);

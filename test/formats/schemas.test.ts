@@ -10,6 +10,7 @@ import {hasErrors, type Problem} from '../../src/formats/common/diagnostic.ts';
 import {cursorText, newCursor, parseCursor} from '../../src/formats/cursor-file.ts';
 import {holdsText, parseHolds} from '../../src/formats/holds-file.ts';
 import {parsePlaybook} from '../../src/formats/playbook.ts';
+import {parseRun} from '../../src/formats/run.ts';
 import {schemaNames, schemaText} from '../../src/formats/schemas.ts';
 import {newSession, parseSession, SCHEMA_LINE} from '../../src/formats/session/session.ts';
 import {parseSettings} from '../../src/formats/settings.ts';
@@ -152,6 +153,7 @@ const kinds: Record<string, {schema: string; problems: (text: string) => Problem
   'state/inbox/new.yaml': {schema: 'cursor', problems: text => parseCursor(text).problems},
   'state/schedules.yaml': {schema: 'slots', problems: text => parseSlots(text).problems},
   'spend.yaml': {schema: 'spend', problems: text => parseSpend(text).problems},
+  'run.yaml': {schema: 'run', problems: text => parseRun(text).problems},
   '.workflow.yaml': {schema: 'workflow', problems: text => parseWorkflow(text).problems},
 };
 

@@ -34,8 +34,30 @@ function callOf({context}: ToolHome, name: string, args: object, changes: Partia
   };
 }
 
-function servicesOf({remember, createTask, updateTask, send, query, agents, sessions}: ToolContext): DaemonServices {
-  return {remember, createTask, updateTask, send, query, agents, sessions, sent: async () => {}, ended: () => {}};
+function servicesOf({
+  remember,
+  createTask,
+  updateTask,
+  send,
+  query,
+  agents,
+  sessions,
+  ...of
+}: ToolContext): DaemonServices {
+  const {channelSend, channelRead, channelPeek, documentRead, documentWrite, documentAppend} = of;
+  const context = {channelSend, channelRead, channelPeek, documentRead, documentWrite, documentAppend};
+  return {
+    ...context,
+    remember,
+    createTask,
+    updateTask,
+    send,
+    query,
+    agents,
+    sessions,
+    sent: async () => {},
+    ended: () => {},
+  };
 }
 
 /** What the daemon relies on, wherever effects run. */

@@ -23,6 +23,8 @@ import {effectsOf} from '../world/effects.ts';
 
 export const PROTECTED_FILES: readonly string[] = ['agentdir.yaml', 'allowlist.yaml', APPROVALS_FILE];
 const FOLDERS = ['templates', 'approvals/pending', 'tasks/archive'];
+/** Defines the agents of a workflow instance. */
+const RUN = /^\.workflow\/[^/]+\/run\.yaml$/;
 
 /** Guards the files in which a person decides against commands that run outside the sandbox. */
 export function makeGuard(daemon: With<'files' | 'reports' | 'approvals'>): Guard {
@@ -40,7 +42,7 @@ export function makeGuard(daemon: With<'files' | 'reports' | 'approvals'>): Guar
 
 /** Whether the file holds decisions, settings, rules or templates, which only a person may change. */
 export function isProtected(path: string): boolean {
-  return PROTECTED_FILES.includes(path) || FOLDERS.some(folder => path.startsWith(`${folder}/`));
+  return PROTECTED_FILES.includes(path) || RUN.test(path) || FOLDERS.some(folder => path.startsWith(`${folder}/`));
 }
 
 /** Whether only a person may change this file: `isProtected`, or tasks that wait for a person, as it was last accepted. */
@@ -52,9 +54,11 @@ function mayNotChange({index}: HomeFiles, path: string): boolean {
 /** Suspect every protected file that changed while an unsandboxed command ran. */
 function suspectChanges({files, approvals}: With<'files' | 'approvals'>, why: string): void {
   const {disk, known} = files;
-  const paths = [...PROTECTED_FILES, ...FOLDERS.flatMap(folder => listFolder(disk, folder)), ...known.keys()].filter(
-    path => mayNotChange(files, path),
-  );
+  const paths = [
+    ...PROTECTED_FILES,
+    ...[...FOLDERS, '.workflow'].flatMap(folder => listFolder(disk, folder)),
+    ...known.keys(),
+  ].filter(path => mayNotChange(files, path));
   for (const path of new Set(paths)) {
     const stat = disk.lstat(path);
     const before = known.get(path)?.signature;

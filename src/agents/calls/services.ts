@@ -1,3 +1,4 @@
+import type {ContextServices} from '../../effects/tool/tool.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
 import type {DaemonServices} from '../../runners/runner.ts';
@@ -11,13 +12,13 @@ import {runQuery} from './query.ts';
 import {recordSent} from './record-sent.ts';
 import {addMemoryNote} from './remember.ts';
 
-/** The daemon services that a running call may use. */
+/** The daemon services that a running call may use, except those for workflows. */
 export function servicesFor(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'approvals' | 'tasks' | 'notes' | 'spend' | 'effects'>,
   caller: Caller,
   call: Call,
   signal: AbortSignal,
-): DaemonServices {
+): Omit<DaemonServices, keyof ContextServices> {
   const {files} = daemon;
   const {index} = files;
   return {

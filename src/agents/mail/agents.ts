@@ -1,10 +1,18 @@
 import {isPerson} from '../../check/names.ts';
 import {nearest} from '../../formats/common/diagnostic.ts';
 import {stemOf} from '../../formats/common/key.ts';
+import {memberOf} from '../../formats/run.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 
 export function agentExists({index}: HomeFiles, name: string): boolean {
   return index.definitionsOf(`agent/${name}`).length > 0;
+}
+
+/** The agent that another one means by a name: in a workflow instance, first an agent of that instance. */
+export function agentMeant(files: HomeFiles, name: string, by: string): string {
+  const member = memberOf(by);
+  const own = member && `${name}@${member.instance}`;
+  return own !== undefined && agentExists(files, own) ? own : name;
 }
 
 /** Whether the name is a person's: @human, or one listed under `people`. */

@@ -1,6 +1,6 @@
-import {mentionedNames} from '../../decide/mentions.ts';
 import {withHeader} from '../../decide/turn.ts';
 import {stemOf} from '../../formats/common/key.ts';
+import {mentionedNames} from '../../formats/mentions.ts';
 import {chainOf} from '../../formats/session/chain.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
@@ -8,16 +8,15 @@ import {lookAgain} from '../../loop/look-again.ts';
 import type {SessionStep} from '../sessions/step.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
-import {agentExists} from './agents.ts';
+import {agentExists, agentMeant} from './agents.ts';
 import {messageFrom, receiverFor} from './send.ts';
 
 type Due = NonNullable<NonNullable<Session['header']>['mentions_due']>[number];
 
 /** Mentions of agents in a final answer. They stay in the session header until delivered. */
 export function mentionsDue(files: HomeFiles, agent: string, content: string | null, answer: string): Due[] {
-  return mentionedNames(content ?? '')
-    .filter(name => name !== agent && agentExists(files, name))
-    .map(to => ({to, answer}));
+  const names = mentionedNames(content ?? '').map(name => agentMeant(files, name, agent));
+  return names.filter(name => name !== agent && agentExists(files, name)).map(to => ({to, answer}));
 }
 
 /** Deliver the due mentions, and remove delivered ones from the header. */

@@ -1,6 +1,7 @@
 import {blocks} from '../../formats/common/diagnostic.ts';
 import {isId} from '../../formats/common/values.ts';
 import {plainName, shortHash} from '../../formats/inbox-message.ts';
+import {sessionPlaceOf} from '../../formats/run.ts';
 import type {SessionHeader} from '../../formats/session/session-schema.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 
@@ -36,13 +37,19 @@ export function sessionOfAgent(files: HomeFiles, session: string | undefined, ag
 export function sharedSession({index}: HomeFiles, agent: string): Receiver {
   const [existing] = index.definitionsOf(`shared/${agent}`);
   if (existing) return {path: existing.path, opening: {}};
+  const {folder, shared} = sessionPlaceOf(agent);
   for (let n = 1; ; n++) {
-    const id = `${agent.slice(0, 100)}-shared${n === 1 ? '' : `-${n}`}`;
+    const id = n === 1 ? shared : `${shared}-${n}`;
     const [other] = index.definitionsOf(`session/${id}`);
-    if (!other) return {path: `sessions/${agent}/${id}.session.yaml`, opening: {shared: true}};
+    if (!other) return {path: `${folder}${id}.session.yaml`, opening: {shared: true}};
     // A file with errors may be the shared session: letters wait until it is fixed.
     if (blocks(index.facts(other.path)?.problems ?? [])) return {path: other.path, opening: {}};
   }
+}
+
+/** An agent's name as part of a session id: `reviewer.pr-123`. */
+function plainAgent(agent: string): string {
+  return agent.replace('@', '.');
 }
 
 /** The session for one attempt at a task. */
@@ -52,9 +59,9 @@ export function taskSession(
   task: {id: string; attempt: string},
   opening: Partial<SessionHeader>,
 ): Receiver {
-  const name = `${agent.slice(0, 40)}-${task.id.slice(0, 80)}${task.attempt === '1' ? '' : `-${task.attempt}`}`;
-  const id = isId(name) ? name : `${agent.slice(0, 40)}-task`;
-  const path = `sessions/${agent}/${id}.session.yaml`;
+  const name = `${plainAgent(agent).slice(0, 40)}-${task.id.slice(0, 80)}${task.attempt === '1' ? '' : `-${task.attempt}`}`;
+  const id = isId(name) ? name : `${plainAgent(agent).slice(0, 40)}-task`;
+  const path = `${sessionPlaceOf(agent).folder}${id}.session.yaml`;
   const existing = index.definitionsOf(`session/${id}`)[0]?.path;
   return {path: existing ?? path, opening: {...opening, task: task.id}};
 }
@@ -70,7 +77,7 @@ export function inboxSession(
 ): Receiver {
   if (thread === undefined && !fresh) return sharedSession(files, agent);
   const hash = shortHash(thread === undefined ? id : `${scope}\0${thread}`);
-  const stem = `${agent.slice(0, 50)}-${plainName(scope.replace(/\.jsonl$/, ''))
+  const stem = `${plainAgent(agent).slice(0, 50)}-${plainName(scope.replace(/\.jsonl$/, ''))
     .replace(/%(?:2A)?/g, '_')
     .slice(0, 50)}-${hash}`;
   const opening = thread === undefined ? {} : {thread: thread.slice(0, 200)};
@@ -78,7 +85,8 @@ export function inboxSession(
     const session = n === 1 ? stem : `${stem}-${n}`;
     const existing = files.index.definitionsOf(`session/${session}`)[0]?.path;
     // A completed thread session is not reopened: use the next number. A line's own session means it was delivered.
-    if (existing === undefined) return {path: `sessions/${agent}/${hash.slice(0, 2)}/${session}.session.yaml`, opening};
+    if (existing === undefined)
+      return {path: `${sessionPlaceOf(agent).folder}${hash.slice(0, 2)}/${session}.session.yaml`, opening};
     if (thread === undefined || openSession(files, session) !== undefined) return {path: existing, opening: {}};
   }
 }

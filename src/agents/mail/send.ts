@@ -13,7 +13,7 @@ import {tooManyCaused} from '../sessions/budget.ts';
 import {type Caller, nameOfCall, sessionUpToCall} from '../state/caller.ts';
 import type {DeliveryPlace} from '../state/mail.ts';
 import type {With} from '../state/parts.ts';
-import {agentExists, isPersonIn, suggestAgents} from './agents.ts';
+import {agentExists, agentMeant, isPersonIn, suggestAgents} from './agents.ts';
 import {type Receiver, sessionOfAgent, sharedSession} from './receivers.ts';
 import {reportIfStuck} from './report-if-stuck.ts';
 
@@ -34,7 +34,7 @@ export async function sendMessage(
   {to: wanted, content, priority}: OutgoingMessage,
 ): Promise<ToolResult> {
   const {files} = daemon;
-  const to = agentNameIn(wanted);
+  const to = agentMeant(files, agentNameIn(wanted), caller.agent);
   const refused = (error: string): ToolResult => ({success: false, code: 'INVALID_ARGUMENTS', error});
   if (isPersonIn(files, to))
     return refused('to: a person has no inbox of messages; use ask_human, or a task for @human');

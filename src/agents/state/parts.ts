@@ -17,6 +17,7 @@ import type {SessionCounts} from './session-counts.ts';
 import type {Spend} from './spend.ts';
 import type {Tasks} from './task-news.ts';
 import type {Turns} from './turns.ts';
+import type {Workflows} from './workflows.ts';
 
 /** Reports events and troubles to people. */
 export interface AgentReports extends LoopReports {
@@ -79,6 +80,8 @@ export interface Daemon {
   readonly notes: Notes;
   /** Today's usage by agents. */
   readonly spend: Spend;
+  /** Channel entries, document edits and the like that are not in the files of their instance yet. */
+  readonly workflows: Workflows;
   readonly effects: Effects;
   readonly status: RunStatus;
 }

@@ -1,4 +1,3 @@
-import {mentionedNames} from '../../decide/mentions.ts';
 import {DAEMON_FIELDS} from '../../decide/new-tasks.ts';
 import {taintOf} from '../../decide/taint.ts';
 import {taskEnd} from '../../decide/task.ts';
@@ -6,6 +5,7 @@ import {isByPerson, objectionToChange} from '../../decide/task-gate.ts';
 import {informedAfterOwn} from '../../decide/task-version.ts';
 import type {Arguments, ToolFailure, ToolResult} from '../../effects/tool/tool.ts';
 import {kindOf, stemOf} from '../../formats/common/key.ts';
+import {mentionedNames} from '../../formats/mentions.ts';
 import {isListedModel} from '../../formats/model-choice.ts';
 import {type Chain, chainOf, chainText} from '../../formats/session/chain.ts';
 import type {Call} from '../../formats/session/session-schema.ts';

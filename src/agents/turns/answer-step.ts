@@ -89,7 +89,7 @@ async function replyStep(
   if (reply.cut && reply.calls.length === 0 && mayContinue(result.messages.slice(0, at)))
     result = insertMessage(result, at + 1, {timestamp: now, role: 'user', from: 'system', content: CONTINUE_PROMPT});
   const isFinal = reply.calls.length === 0 && !reply.cut;
-  const named = isFinal ? mentionsDue(daemon.files, agent, reply.content, now) : [];
+  const named = isFinal && !saidInChannel(session.messages) ? mentionsDue(daemon.files, agent, reply.content, now) : [];
   // Written together with the answer, so that a crash cannot separate them.
   const {reminder, due = []} = isFinal
     ? await followUpAnswer(
@@ -113,6 +113,16 @@ async function replyStep(
     written: () => report({event: 'answered', session: id, agent, model, calls: calls.length, tokens}),
     done: () => turns.answered(path),
   };
+}
+
+/** Whether the agent of a workflow has written to the channel since it was asked: then a name in its answer wakes nobody a second time. */
+function saidInChannel(messages: readonly Message[]): boolean {
+  for (let i = messages.length - 1; i >= 0; i--) {
+    const {role, tool_calls = []} = messages[i] as Message;
+    if (role === 'user') return false;
+    if (tool_calls.some(call => call.function.name === 'channel_send')) return true;
+  }
+  return false;
 }
 
 function messageOf({content, calls, model, usage, cut}: Reply, now: string): Message {

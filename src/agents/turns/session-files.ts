@@ -4,10 +4,13 @@ import {taintKeys} from '../../decide/taint.ts';
 import {isCancelled, mayWork, nextAction, nextSessionAction, statusFor, withHeader} from '../../decide/turn.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
+import {runPath} from '../../formats/run.ts';
 import {type Session, sessionText} from '../../formats/session/session.ts';
 import type {SessionHeader} from '../../formats/session/session-schema.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import {type FileSnapshot, snapshotOfSession} from '../../loop/file-snapshot.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
+import {lookAgain} from '../../loop/look-again.ts';
 import type {PlannedWrite} from '../../loop/planned-write.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
 import {noteMissingOutcomes} from '../calls/call-outcomes.ts';
@@ -47,8 +50,12 @@ export function sessionReconciler(
     finish: ({path, parsed}) =>
       !turns.stopped && !turns.has(path) && !(parsed?.kind === 'session' && hasUndeliveredNews(parsed.file)),
     create: path => (daemon.mail.has(path) ? newSessionFor(daemon, path) : undefined),
-    accepted: ({path}) => wakeWaiting(daemon, path),
+    accepted({path}) {
+      wakeWaiting(daemon, path);
+      lookAtRunOf(daemon.files, path);
+    },
     removed(path) {
+      lookAtRunOf(daemon.files, path);
       turns.dropQuestions(path);
       turns.endCalls('the session was removed', path);
       wakeWaiting(daemon, path);
@@ -67,6 +74,13 @@ export function archivedSessionReconciler(): Reconciler {
     owns: path => path.startsWith('sessions/archive/'),
     isKnownByReading: true,
   };
+}
+
+/** The state of a workflow instance follows from its sessions. */
+function lookAtRunOf(files: HomeFiles, path: string): void {
+  const [, instance] = /^sessions\/([^/]+)\//.exec(path) ?? [];
+  const run = instance === undefined ? undefined : runPath(instance);
+  if (run !== undefined && files.known.has(run)) lookAgain(files, run);
 }
 
 function hasNothingToDo(session: Session): boolean {

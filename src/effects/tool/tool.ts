@@ -79,11 +79,21 @@ export interface CallPlace {
   retries: false | 'interrupted' | 'interrupted message' | 'brought back';
 }
 
+/** Channel and document of the workflow instance that the agent belongs to. */
+export interface ContextServices {
+  channelSend: (message: Arguments<'channel_send'>) => Promise<ToolResult>;
+  channelRead: (wanted: Arguments<'channel_read'>) => Promise<ToolResult>;
+  channelPeek: (wanted: Arguments<'channel_peek'>) => Promise<ToolResult>;
+  documentRead: () => Promise<ToolResult>;
+  documentWrite: (change: Arguments<'document_write'>) => Promise<ToolResult>;
+  documentAppend: (change: Arguments<'document_append'>) => Promise<ToolResult>;
+}
+
 /**
  * Services of the daemon, which is the only writer of the home. Writes are durable when the promise resolves. Arguments
  * and results are plain values, so that a tool can run in another process.
  */
-export interface HomeServices {
+export interface HomeServices extends ContextServices {
   remember: (file: string, text: string) => Promise<ToolResult>;
   createTask: (task: Arguments<'create_task'>) => Promise<ToolResult>;
   updateTask: (change: Arguments<'update_task'>) => Promise<ToolResult>;

@@ -45,6 +45,12 @@ export const implemented = {
   slack_send: slackSendTool,
   slack_read: slackReadTool,
   email_send: emailSendTool,
+  channel_send: {execute: (args, {channelSend}) => channelSend(args)} satisfies Tool<'channel_send'>,
+  channel_read: {execute: (args, {channelRead}) => channelRead(args)} satisfies Tool<'channel_read'>,
+  channel_peek: {execute: (args, {channelPeek}) => channelPeek(args)} satisfies Tool<'channel_peek'>,
+  document_read: {execute: (_args, {documentRead}) => documentRead()} satisfies Tool<'document_read'>,
+  document_write: {execute: (args, {documentWrite}) => documentWrite(args)} satisfies Tool<'document_write'>,
+  document_append: {execute: (args, {documentAppend}) => documentAppend(args)} satisfies Tool<'document_append'>,
 } as const satisfies {[N in ToolName]?: Tool<N> | JudgingTool<N>};
 
 /** Tools whose arguments are used literally: a redaction placeholder in them is an error. */
@@ -56,6 +62,8 @@ export const exact: ReadonlySet<ToolName> = new Set<ToolName>([
   'fetch',
   'slack_send',
   'email_send',
+  'document_write',
+  'document_append',
 ]);
 
 export const implementedTools = Object.keys(implemented) as (keyof typeof implemented)[];

@@ -61,6 +61,10 @@ export const codes = {
   STRAY_TEXT: 'warning',
   UNKNOWN_VARIABLE: 'error',
   NOBODY_MENTIONED: 'warning',
+  UNKNOWN_MENTION: 'warning',
+  NO_SUCH_TOOL: 'error',
+  MISSING_PROMPT: 'error',
+  UNKNOWN_BACKEND: 'warning',
   // across files
   DUPLICATE_ID: 'error',
   UNKNOWN_AGENT: 'warning',

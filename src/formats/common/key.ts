@@ -11,7 +11,9 @@ export const kinds = [
   'memory',
   'playbook',
   'workflow',
+  'run',
   'channel',
+  'document',
   'state',
   'conflict',
 ] as const;
@@ -28,7 +30,10 @@ const endings: readonly {kind: Kind; folder: string; ending: string}[] = [
   {kind: 'memory', folder: 'memory/', ending: '.md'},
   {kind: 'playbook', folder: 'playbooks/', ending: '.playbook.yaml'},
   {kind: 'workflow', folder: 'workflows/', ending: '.workflow.yaml'},
+  {kind: 'workflow', folder: 'workflows/', ending: '.workflow.yml'},
+  {kind: 'run', folder: '.workflow/', ending: 'run.yaml'},
   {kind: 'channel', folder: '.workflow/', ending: 'channel.md'},
+  {kind: 'document', folder: '.workflow/', ending: 'notes.md'},
   {kind: 'state', folder: 'state/', ending: '.yaml'},
   {kind: 'conflict', folder: 'conflicts/', ending: ''},
 ];
@@ -95,12 +100,15 @@ function layoutOf(path: string): (typeof endings)[number] | undefined {
     const {kind, folder, ending} = layout;
     if (!path.startsWith(folder) || !path.endsWith(ending)) continue;
     const alone = path.charCodeAt(path.length - ending.length - 1) === SLASH;
-    if (alone === (kind === 'channel')) return layout;
+    if (alone === ofInstance.has(kind)) return layout;
   }
   return undefined;
 }
 
 const SLASH = 47;
+
+/** Kinds of files with a fixed name, in the folder of a workflow instance. */
+const ofInstance: ReadonlySet<Kind> = new Set<Kind>(['run', 'channel', 'document']);
 
 function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
@@ -110,7 +118,7 @@ function nameOf(path: string): string {
 export function stemOf(path: string): string {
   const name = nameOf(path);
   const found = layoutOf(path);
-  return found && found.kind !== 'channel' && found.ending !== '' ? name.slice(0, -found.ending.length) : name;
+  return found && !ofInstance.has(found.kind) && found.ending !== '' ? name.slice(0, -found.ending.length) : name;
 }
 
 /** Whether a file holds older messages of another session file. */
@@ -128,5 +136,6 @@ export function keyOf(path: string): string | undefined {
   const found = layoutOf(path);
   if (!found || byId.has(kind)) return `${kind}/${stemOf(path)}`;
   const inner = path.slice(found.folder.length);
-  return `${kind}/${kind === 'channel' ? inner.slice(0, -'/channel.md'.length) : inner.slice(0, inner.length - found.ending.length)}`;
+  const name = inner.slice(0, inner.length - found.ending.length);
+  return `${kind}/${ofInstance.has(kind) ? name.slice(0, -1) : name}`;
 }

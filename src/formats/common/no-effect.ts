@@ -29,11 +29,6 @@ export const notYet = {
   },
 } as const satisfies Record<string, KeysWithoutEffect>;
 
-/** Kinds of files that are checked, but that nothing follows from yet. */
-export const filesNotYet = {
-  workflow: 'this version checks workflows, but does not run them',
-} as const;
-
 /** What is not done, by the path of the key without indexes: `models.context_tokens`. */
 export type KeysWithoutEffect = Readonly<Record<string, string>>;
 

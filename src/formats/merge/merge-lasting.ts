@@ -1,3 +1,4 @@
+import {isEntryHead} from '../channel.ts';
 import type {Kind} from '../common/key.ts';
 import {startsWithText} from '../common/lines.ts';
 import {noteKey, onlyLacksNotes} from './merge-memory.ts';
@@ -32,6 +33,8 @@ export const lastingKey: Partial<Record<Kind, (line: string) => string | undefin
   },
   approval: line => (PAGE.test(line) ? line.trim() : undefined),
   memory: noteKey,
+  channel: line => (isEntryHead(line) ? line.trim() : undefined),
+  document: line => line.trim() || undefined,
 };
 
 /**
@@ -46,11 +49,19 @@ export function undoesLasting(kind: Kind, before: string, now: string): boolean 
   const has = countEach(lastingKeysIn(own, keyOf));
   for (const key of lastingKeysIn(old, keyOf)) {
     const count = has.get(key) ?? 0;
-    // Only a missing note may be a stale buffer with nothing new, but people must be able to remove notes.
-    if (count === 0) return kind !== 'memory' || !onlyLacksNotes(before, now);
+    // Only a missing note may be a stale buffer with nothing new, but people must be able to remove notes, and parts of a document.
+    if (count === 0) {
+      if (kind === 'memory') return !onlyLacksNotes(before, now);
+      return (kind !== 'channel' && kind !== 'document') || hasNewLines(old, own);
+    }
     has.set(key, count - 1);
   }
   return false;
+}
+
+function hasNewLines(before: string, now: string): boolean {
+  const known = new Set(before.split('\n').map(line => line.trim()));
+  return now.split('\n').some(line => line.trim() !== '' && !known.has(line.trim()));
 }
 
 /** Lasting key of a line in a task file, except boxes, which are set and reset. */

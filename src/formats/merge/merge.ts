@@ -2,6 +2,7 @@ import {hasErrors} from '../common/diagnostic.ts';
 import type {Kind} from '../common/key.ts';
 import {parseSession} from '../session/session.ts';
 import {parseTasks} from '../task/task-parse.ts';
+import {mergeChannel} from './merge-channel.ts';
 import {type MergeResult, mergeLines} from './merge-lines.ts';
 import {mergeMemory} from './merge-memory.ts';
 import {mergeSessions} from './merge-session.ts';
@@ -17,6 +18,7 @@ export type {MergeResult} from './merge-lines.ts';
 export function merge(kind: Kind, base: string, person: string, daemon: string): MergeResult {
   if (daemon === base || person === daemon) return {text: person, conflicts: []};
   if (person === base) return {text: daemon, conflicts: []};
+  if (kind === 'channel') return mergeChannel(base, person, daemon);
   if (kind === 'memory') return mergeMemory(base, person, daemon);
   if (kind !== 'tasks' && kind !== 'session') return mergeLines(base, person, daemon);
   return byParts(kind, base, person, daemon) ?? byLines(kind, base, person, daemon);

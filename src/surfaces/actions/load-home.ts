@@ -1,12 +1,16 @@
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
 import {unreadFacts} from '../../check/facts.ts';
 import {type Home, parseHome} from '../../check/home.ts';
 import {HomeIndex} from '../../check/home-index.ts';
 import {factsOf} from '../../check/read-facts.ts';
-import type {Problem} from '../../formats/common/diagnostic.ts';
+import {inFile, type Problem} from '../../formats/common/diagnostic.ts';
 import {kindOf} from '../../formats/common/key.ts';
+import {parseWorkflow} from '../../formats/workflow.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {inboxState} from '../../home/inbox-state.ts';
 import {listHome, readHomeFile} from '../../home/read.ts';
+import {promptFile, promptProblems} from './workflows/prompts.ts';
 
 interface HomeTexts {
   texts: ReadonlyMap<string, string>;
@@ -48,7 +52,9 @@ export function indexHome(
   const index = new HomeIndex();
   let done = 0;
   for (const [path, text] of texts) {
-    index.set(path, factsOf(path, text));
+    const missing = missingPrompts(dir, path, text);
+    const facts = factsOf(path, text);
+    index.set(path, missing.length > 0 ? {...facts, problems: [...facts.problems, ...missing]} : facts);
     progress(++done, texts.size);
   }
   for (const problem of unread) index.set(problem.file, unreadFacts(problem.file, [problem]));
@@ -68,5 +74,13 @@ export function loadHome(dir: string, folders?: readonly string[]): LoadedHome {
     folders?.filter(folder => kindOf(folder) === undefined),
   );
   const wanted = [...texts].filter(([path]) => !folders || path.includes('/') || folders.includes(path));
-  return {home: {...parseHome(wanted.map(([path, text]) => ({path, text}))), unread}, texts};
+  const missing = wanted.flatMap(([path, text]) => missingPrompts(dir, path, text));
+  return {home: {...parseHome(wanted.map(([path, text]) => ({path, text}))), missing, unread}, texts};
+}
+
+/** Prompt files that a workflow names and that do not exist. */
+function missingPrompts(dir: string, path: string, text: string): Problem[] {
+  if (kindOf(path) !== 'workflow') return [];
+  const exists = (prompt: string) => existsSync(promptFile(dir, join(dir, path), prompt));
+  return inFile(path, promptProblems(parseWorkflow(text), exists));
 }

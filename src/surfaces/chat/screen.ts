@@ -76,11 +76,14 @@ export function screenOf(content: ScreenContent): Screen {
   };
 }
 
-/** The last line says which keys there are: it stays. */
+/** The last line says which keys there are: it stays, and so does it that there is more to read. */
 function fitted(lines: readonly string[], room: number): string[] {
   if (lines.length <= room) return [...lines];
   const last = lines.at(-1);
-  return last === undefined || room <= 0 ? [] : [...lines.slice(0, room - 1), last];
+  if (last === undefined || room <= 0) return [];
+  if (room < 3) return [...lines.slice(0, room - 1), last];
+  const shown = lines.slice(0, room - 2);
+  return [...shown, colors.yellow(`… and ${lines.length - shown.length - 1} more lines; see above`), last];
 }
 
 function optionLines(options: readonly string[], width: number): string[] {

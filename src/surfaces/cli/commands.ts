@@ -14,6 +14,7 @@ import {addSessionCommands} from './session-commands.ts';
 import {addShellCommands} from './shell-commands.ts';
 import {addTalkCommands} from './talk-commands.ts';
 import {addTaskCommands} from './task-commands.ts';
+import {addWorkflowCommands} from './workflow-commands.ts';
 import {addWorkspaceCommands} from './workspace-commands.ts';
 
 const AFTER = `
@@ -49,6 +50,8 @@ export function buildCommands(about: ProgramInfo, finish: (code: number) => void
   };
   program.commandsGroup('Start here:');
   addHomeCommands(program, about, surroundings);
+  program.commandsGroup('Workflows:');
+  addWorkflowCommands(program, about, surroundings);
   program.commandsGroup('Talk:');
   addTalkCommands(program, about, surroundings);
   addAgentControlCommands(addAgentsCommands(program, surroundings), surroundings);

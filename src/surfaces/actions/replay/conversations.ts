@@ -1,6 +1,6 @@
 import {isSegment} from '../../../formats/common/key.ts';
 import {parseSession, type Session} from '../../../formats/session/session.ts';
-import {type HomeState, templateOf} from '../verify/home-state.ts';
+import {allTemplates, type HomeState, templateOf} from '../verify/home-state.ts';
 import {replayStep} from './engine-step.ts';
 import {type MessageEntry, type MessageOrigin, type MissingEntry, printOf, type VersionSource} from './entry.ts';
 import {Ledger} from './ledger.ts';
@@ -101,7 +101,7 @@ export class Conversations {
 
   /** Called when the policy, settings or a template changed. */
   policyChanged(home: HomeState, {time}: VersionSource): void {
-    for (const template of home.templates.values()) {
+    for (const template of allTemplates(home)) {
       const known = this.#templates.get(template.id) ?? {
         agent_type: new Set(),
         model: new Set(),
@@ -162,7 +162,10 @@ export class Conversations {
     const messages = allMessages(state, session);
     const own = (entries: readonly MessageEntry[]) => entries.slice(messages.length - session.messages.length);
     if (by.engine && !OTHERS.has(by.cause)) {
-      const template = this.#templates.get(session.header?.agent_id.split('@')[0] ?? '') as TemplateNow | undefined;
+      const agent = session.header?.agent_id ?? '';
+      const template = (this.#templates.get(agent) ?? this.#templates.get(agent.split('@')[0] ?? '')) as
+        | TemplateNow
+        | undefined;
       const settled = settledIn(state, before?.session.header ?? {}, session.header ?? {});
       const step: VersionStep = {
         by,

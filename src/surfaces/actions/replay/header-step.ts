@@ -1,7 +1,7 @@
 import {isDeepStrictEqual} from 'node:util';
-import {mentionedNames} from '../../../decide/mentions.ts';
 import {taintOf} from '../../../decide/taint.ts';
 import {mayWork, nextAction, nextSessionAction, statusFor} from '../../../decide/turn.ts';
+import {mentionedNames} from '../../../formats/mentions.ts';
 import type {Session} from '../../../formats/session/session.ts';
 import type {Message, SessionHeader, SessionStatus} from '../../../formats/session/session-schema.ts';
 import type {Oddity, VersionStep} from './step.ts';
@@ -68,7 +68,7 @@ function mentions({before, after, messages}: VersionStep, added: readonly number
   const former = before?.header?.mentions_due ?? [];
   const named = new Set(added.flatMap(at => mentionedNames(messages[at]?.content ?? '')));
   const odd = (after.header?.mentions_due ?? []).filter(
-    due => !former.some(old => isDeepStrictEqual(old, due)) && !named.has(due.to),
+    due => !former.some(old => isDeepStrictEqual(old, due)) && !named.has(due.to.split('@')[0] ?? due.to),
   );
   if (odd.length > 0) say('mentions_due', former, `the answer does not name ${odd.map(({to}) => to).join(', ')}`);
 }

@@ -43,7 +43,7 @@ export async function replay(home: string, options: ReplayOptions): Promise<Repl
 /** Files that affect verdicts. */
 function isPolicy(path: string): boolean {
   const kind = kindOf(path);
-  return kind === 'settings' || kind === 'policy' || kind === 'template';
+  return kind === 'settings' || kind === 'policy' || kind === 'template' || kind === 'run';
 }
 
 class Replayer {
@@ -143,7 +143,12 @@ function rank(path: string): number {
 /** The policy, settings and templates as they are on disk. */
 function presentHome(home: string): HomeState {
   const state = emptyState();
-  for (const path of ['agentdir.yaml', 'allowlist.yaml', ...listFolder(nodeDisk(home), 'templates')]) {
+  for (const path of [
+    'agentdir.yaml',
+    'allowlist.yaml',
+    ...listFolder(nodeDisk(home), 'templates'),
+    ...listFolder(nodeDisk(home), '.workflow'),
+  ]) {
     const read = readHomeFile(nodeDisk(home), path);
     if (read && 'text' in read) applyFile(state, path, read.text);
   }

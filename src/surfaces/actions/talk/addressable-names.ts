@@ -1,5 +1,6 @@
-import {instanceOf, type Names} from '../../../check/names.ts';
+import type {Names} from '../../../check/names.ts';
 import {stemOf} from '../../../formats/common/key.ts';
+import {memberOf, parseRun, runPath} from '../../../formats/run.ts';
 import {parseSettings} from '../../../formats/settings.ts';
 import {parseWorkflow} from '../../../formats/workflow.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
@@ -15,16 +16,27 @@ export function addressableNames(home: string): Names {
     return read;
   };
   return {
-    hasAgent: name => agents.has(name),
+    hasAgent: name => agents.has(name) || isOfInstance(home, name),
     hasMember: name => {
       members ??= new Set(listFolder(nodeDisk(home), 'workflows').flatMap(path => membersOf(home, path)));
       return members.has(name);
     },
     hasPerson: name => settings()?.people?.includes(name) === true,
-    hasInstance: name => listFolder(nodeDisk(home), '.workflow').some(path => instanceOf(path) === name),
+    hasInstance: name => nodeDisk(home).exists(`.workflow/${name}`),
     reachesHomes: () => settings()?.nats?.server !== undefined,
     agents: () => [...agents].sort(),
   };
+}
+
+function isOfInstance(home: string, name: string): boolean {
+  const member = memberOf(name);
+  const read = member && readHomeFile(nodeDisk(home), runPath(member.instance));
+  return (
+    member !== undefined &&
+    read !== undefined &&
+    'text' in read &&
+    parseRun(read.text).value?.definitions[member.name] !== undefined
+  );
 }
 
 function settingsIn(home: string) {

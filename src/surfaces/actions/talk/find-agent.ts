@@ -5,13 +5,17 @@ import {stemOf} from '../../../formats/common/key.ts';
 import {parseSettings} from '../../../formats/settings.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../../home/read.ts';
+import {instanceAgentNames} from '../instances/instances.ts';
 import {addressableNames} from './addressable-names.ts';
 import {fileError} from './file-error.ts';
 import {oneOf} from './one-of.ts';
 
 /** Resolves an agent; default: `default_agent`, or the only agent. */
 export function agentName(home: string, wanted: string | undefined): string {
-  const names = [...new Set(templates(home).map(stemOf))];
+  const names = [
+    ...new Set(templates(home).map(stemOf)),
+    ...(wanted?.includes('@', 1) ? instanceAgentNames(home) : []),
+  ];
   if (wanted !== undefined) {
     const name = wanted.replace(/^@/, '');
     const known = addressableNames(home);

@@ -1,6 +1,7 @@
 import {historyProblems} from '../../../check/session-history.ts';
 import {hasErrors} from '../../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../../formats/common/errors.ts';
+import {sessionPlaceOf} from '../../../formats/run.ts';
 import {parseSession, type Session} from '../../../formats/session/session.ts';
 import type {SessionHeader} from '../../../formats/session/session-schema.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
@@ -44,7 +45,7 @@ export function readSession(home: string, {id, path}: SessionFile, previous?: Se
 
 /** The agent's first session with `shared: true` that is not completed. */
 export function findSharedSession(home: string, agent: string): SessionFile | undefined {
-  const own = `sessions/${agent}/`;
+  const own = sessionPlaceOf(agent).folder;
   const sessions = listSessions(home);
   // Look in the agent's folder first.
   for (const inOwn of [true, false])

@@ -1,5 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {UserError} from '../../../formats/common/errors.ts';
+import {memberOf, sessionPlaceOf} from '../../../formats/run.ts';
 import {newSession} from '../../../formats/session/session.ts';
 import type {Message, SessionHeader} from '../../../formats/session/session-schema.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
@@ -21,7 +22,7 @@ export interface NewSession {
 /** Creates a complete session file. */
 export async function makeSession({home, agent, shared, message, now}: NewSession): Promise<SessionFile> {
   const {name, template} = agent;
-  const {id, path} = newPlace(name);
+  const {id, path} = (shared && sharedPlace(home, name)) || newPlace(name);
   const header: SessionHeader = {
     session_id: id,
     agent_id: name,
@@ -39,8 +40,15 @@ export async function makeSession({home, agent, shared, message, now}: NewSessio
 }
 
 export function newPlace(agent: string): SessionFile {
-  const id = `${agent.slice(0, 100)}-${random()}`;
-  return {id, path: `sessions/${agent}/${id}.session.yaml`};
+  const id = `${agent.slice(0, 100).replace('@', '.')}-${random()}`;
+  return {id, path: `${sessionPlaceOf(agent).folder}${id}.session.yaml`};
+}
+
+/** The shared session of an agent of a workflow instance has a fixed name. Undefined: it is taken, or the agent is of no instance. */
+function sharedPlace(home: string, agent: string): SessionFile | undefined {
+  const {folder, shared: id} = sessionPlaceOf(agent);
+  const path = `${folder}${id}.session.yaml`;
+  return memberOf(agent) && !nodeDisk(home).exists(path) ? {id, path} : undefined;
 }
 
 export async function saveNew(home: string, path: string, text: string): Promise<void> {

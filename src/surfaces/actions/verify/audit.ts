@@ -141,6 +141,7 @@ class Auditor {
       else this.#cannotRead(commit, change.path, 'it has errors');
     }
     for (const {id} of state.templates.values()) this.#agents.add(id);
+    for (const run of state.runs.values()) for (const name of Object.keys(run.agents)) this.#agents.add(name);
     if (state.settings.name) this.#homes.add(state.settings.name);
     const {id, time, cutOff, cause} = commit;
     const paths = changes.map(({path}) => path);

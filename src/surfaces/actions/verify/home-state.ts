@@ -3,6 +3,7 @@ import type {Decision} from '../../../formats/approval/approval-review.ts';
 import {hasErrors} from '../../../formats/common/diagnostic.ts';
 import {kindOf} from '../../../formats/common/key.ts';
 import {emptyPolicy, type Policy} from '../../../formats/rule.ts';
+import {memberOf, memberTemplate, type Run, runPath} from '../../../formats/run.ts';
 import type {Settings} from '../../../formats/settings.ts';
 import {fieldOf} from '../../../formats/task/task.ts';
 import type {TemplateValue} from '../../../formats/template.ts';
@@ -29,6 +30,8 @@ export interface HomeState {
   settings: Settings;
   policy: Policy;
   templates: Map<string, TemplateValue>;
+  /** Workflow instances, by path. */
+  runs: Map<string, Run>;
   queues: Map<string, ReadonlyMap<string, PastItem>>;
   /** Layered, since there may be many: changes of this commit override older ones. */
   pages: {below: Map<string, PastPage>; changed: Map<string, PastPage | undefined>};
@@ -36,15 +39,16 @@ export interface HomeState {
 
 export function emptyState(): HomeState {
   const pages = {below: new Map(), changed: new Map()};
-  return {settings: {}, policy: emptyPolicy, templates: new Map(), queues: new Map(), pages};
+  return {settings: {}, policy: emptyPolicy, templates: new Map(), runs: new Map(), queues: new Map(), pages};
 }
 
 /** A mutable copy; `state` is unchanged until `settleState`. */
 export function nextState(state: HomeState): HomeState {
-  const {templates, queues, pages} = state;
+  const {templates, runs, queues, pages} = state;
   return {
     ...state,
     templates: new Map(templates),
+    runs: new Map(runs),
     queues: new Map(queues),
     pages: {below: pages.below, changed: new Map()},
   };
@@ -66,7 +70,8 @@ export function copyState(state: HomeState): HomeState {
 
 export function isOfState(path: string): boolean {
   const kind = kindOf(path);
-  return kind === 'settings' || kind === 'policy' || kind === 'template' || kind === 'approval' || isQueue(path);
+  const kinds: readonly (string | undefined)[] = ['settings', 'policy', 'template', 'run', 'approval'];
+  return kinds.includes(kind) || isQueue(path);
 }
 
 /** Applies the change of one file. False if it has errors; then the former version holds. */
@@ -74,7 +79,7 @@ export function applyFile(state: HomeState, path: string, text: string | undefin
   if (text === undefined) {
     if (path === 'agentdir.yaml') state.settings = {};
     if (path === 'allowlist.yaml') state.policy = emptyPolicy;
-    for (const files of [state.templates, state.queues]) files.delete(path);
+    for (const files of [state.templates, state.runs, state.queues]) files.delete(path);
     state.pages.changed.set(path, undefined);
     return true;
   }
@@ -89,6 +94,9 @@ export function applyFile(state: HomeState, path: string, text: string | undefin
       return true;
     case 'template':
       if (parsed.file.value) state.templates.set(path, parsed.file.value);
+      return parsed.file.value !== undefined;
+    case 'run':
+      if (parsed.file.value) state.runs.set(path, parsed.file.value);
       return parsed.file.value !== undefined;
     case 'queue': {
       // An unclear box only affects its item.
@@ -130,8 +138,23 @@ export function findPage({pages}: HomeState, id: string): PastPage | undefined {
   return at('approved') ?? at('pending') ?? at('rejected');
 }
 
-/** The template of an agent or workflow instance (`coder@pr-123`). */
-export function templateOf({templates}: HomeState, agent: string): TemplateValue | undefined {
+/** The template of an agent, or of one of a workflow instance (`coder@pr-123`). */
+export function templateOf(state: HomeState, agent: string): TemplateValue | undefined {
+  const {templates, runs} = state;
+  const member = memberOf(agent);
+  const run = member && runs.get(runPath(member.instance));
+  if (run && member && Object.hasOwn(run.definitions, member.name)) {
+    const base = run.definitions[member.name]?.template;
+    return memberTemplate(run, member.name, base === undefined ? undefined : templateOf(state, base));
+  }
   const name = agent.split('@')[0] ?? agent;
   return [...templates.values()].find(({id}) => id === name);
+}
+
+/** All templates, those of the agents of workflow instances included. */
+export function allTemplates(state: HomeState): TemplateValue[] {
+  const members = [...state.runs.values()].flatMap(run =>
+    Object.keys(run.definitions).flatMap(name => templateOf(state, `${name}@${run.instance}`) ?? []),
+  );
+  return [...state.templates.values(), ...members];
 }

@@ -1,10 +1,29 @@
-/** Unique names after @ in prose, but not in code or in addresses such as ada@example.org. Linear time. */
-export function mentionedNames(text: string): string[] {
+/** A name after @ in prose, with the instance if one is named: `@coder`, `@coder@pr-123`. */
+export interface Mention {
+  name: string;
+  instance?: string;
+}
+
+/** Mentions in prose, but not in code or in addresses such as ada@example.org. Linear time. */
+export function mentionsInProse(text: string): Mention[] {
   if (!text.includes('@')) return [];
-  const names = new Set<string>();
-  for (const [, name = ''] of withoutCode(text).matchAll(/(?<![\w.@/+-])@([A-Za-z0-9][A-Za-z0-9._-]{0,127})/g))
-    names.add(name.replace(/[._-]+$/, ''));
-  return [...names];
+  const found: Mention[] = [];
+  const pattern = /(?<![\w.@/+-])@([A-Za-z0-9][A-Za-z0-9._-]{0,127})(?:@([A-Za-z0-9][A-Za-z0-9._-]{0,127}))?/g;
+  for (const [, name = '', instance] of withoutCode(text).matchAll(pattern)) {
+    const end = /[._-]+$/;
+    found.push(instance === undefined ? {name: name.replace(end, '')} : {name, instance: instance.replace(end, '')});
+  }
+  return found;
+}
+
+/** Unique names after @ in prose. Of `@coder@pr-123`, the name is `coder`. */
+export function mentionedNames(text: string): string[] {
+  return [...new Set(mentionsInProse(text).map(({name}) => name))];
+}
+
+/** Text without the lines that quote others: those that begin with ">". */
+export function withoutQuotes(text: string): string {
+  return text.replace(/^[ \t]*>.*$/gm, '');
 }
 
 /** Remove code. A code span ends with as many backticks as it began with; an unclosed fence extends to the end. */
