@@ -135,6 +135,7 @@ const inline: Record<string, 'run' | string> = {
   'agentdir demo': 'waits for a person; test/cli/demo.test.ts',
   'agentdir send "which agents are there?" --session first --wait': 'run',
   'agentdir approve wk2b': 'test/cli/approvals.test.ts',
+  'agentdir check': 'run',
   'agentdir log': 'run',
   'agentdir doctor': 'run',
   'npm link': 'changes the machine',

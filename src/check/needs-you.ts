@@ -149,7 +149,7 @@ function needItem(need: Need & {path: string}, {sinceOf, pageOf}: NeedsYouInput)
   const since = timeOf(need.since) ?? timeOf(sinceOf(need.path));
   const lines = () => {
     const page = need.what === 'approval' && need.id !== null ? pageOf?.(need.id) : undefined;
-    const state = need.state === 'in_progress' ? 'begun' : need.state === 'blocked' ? 'blocked' : undefined;
+    const state = need.state === 'in_progress' ? 'in progress' : need.state === 'blocked' ? 'blocked' : undefined;
     const parts = [
       fileLink(need.path, need.line),
       timeText(since),

@@ -30,7 +30,7 @@ export function assignmentOf(task: Task, file: string): Assignment {
     ['line', 'Priority', task.priority],
     ['line', 'Due', fieldOf(task, 'due')],
     ['line', 'Part of', parentId(task)],
-    ['line', 'Depended on', waitedFor.length > 0 ? `${waitedFor.join(', ')} (all completed)` : undefined],
+    ['line', 'Depends on', waitedFor.length > 0 ? `${waitedFor.join(', ')} (all completed)` : undefined],
     ['line', 'File', file],
     ['line', 'Try', attempt > 1 ? `${attempt}, it was given back` : undefined],
     ['details', 'Prompt', fieldOf(task, 'prompt')],

@@ -26,8 +26,8 @@ export interface CallRequest {
 }
 
 const QUESTION = [
-  'To answer: add a line `answer: <your answer>` below, put an x into the box above and save.',
-  'Not to answer: put a - into the box above and save.',
+  'To answer: add a line `answer: <your answer>` below, put an x in the box above and save.',
+  'To leave it unanswered: put a - in the box above and save.',
 ];
 
 /** The queue item. */
@@ -105,7 +105,7 @@ function summaryOf({agent, tool, ask}: CallRequest): string {
   if (ask.type === 'task_start') return `This task waits for your approval before ${agent} starts it.`;
   const again = ask.type === 'retry' ? ' once more: an earlier run was interrupted' : '';
   if (where !== undefined) return `${agent} asks to run this command ${places[where] ?? where}${again}.`;
-  return `${agent} asks to call ${tool} with this${again}.`;
+  return `${agent} asks to call ${tool} as shown below${again}.`;
 }
 
 /** Why a tick on this item is ambiguous: the person edited text that has no effect. */
@@ -146,5 +146,5 @@ function ruleText(rule: Extract<Ask['always'], {rules: unknown}>['rules'][number
 }
 
 function noRule(why: string): string {
-  return why.startsWith('no rule can') ? why : `no rule can: ${why}`;
+  return why.startsWith('no rule can') ? why : `no rule is possible: ${why}`;
 }

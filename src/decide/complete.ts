@@ -16,6 +16,8 @@ export interface CompletedFile extends CompletedStep {
   approvals?: readonly string[];
   /** The requests that this change decides. */
   decided?: readonly {id: string; state: string; by: string | undefined; what: string}[];
+  /** The change shares the commit of the step that it belongs to. */
+  joins?: true;
   /** Called once the file is written. */
   written?: () => void;
 }

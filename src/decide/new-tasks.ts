@@ -80,7 +80,7 @@ export function rawTasks(content: string, origin: TaskOrigin): {tasks: NewTask[]
   if (error) return {problem: `content: line ${error.line}: ${error.message}`};
   const tops = file.tasks.filter(({parent}) => parent === undefined);
   if (tops.length === 0)
-    return {problem: 'content: no task in it; write lines such as - [ ] A @executor-001 "Check Redis"'};
+    return {problem: 'content: contains no task; write lines such as - [ ] A @executor-001 "Check Redis"'};
   const ids: string[] = [];
   const make = (task: Task): NewTask => {
     const id = fieldOf(task, 'id') ?? origin.idFor(ids.length);

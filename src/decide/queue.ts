@@ -147,7 +147,7 @@ function callChange(item: ApprovalItem, id: string, context: QueueContext): Task
   const knownOutcome = outcome ?? (item.outcome === undefined ? undefined : recordedOutcome(item, item.outcome));
   if (!waits && knownOutcome) return restoredChange(item, knownOutcome);
   if (!waits && !isGone(id)) return undefined;
-  if (!waits) return {box: '-', fields: {status: 'withdrawn', outcome: `no call waits for it any more (${now})`}};
+  if (!waits) return {box: '-', fields: {status: 'withdrawn', outcome: `no call is waiting for it (${now})`}};
   const again = decision === undefined ? context.againOf(id) : undefined;
   if (again !== undefined && fieldOf(item.task, AGAIN) !== again) return {fields: {[AGAIN]: again}};
   const saidAt = item.at ?? context.saidAt(id);

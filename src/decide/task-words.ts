@@ -81,7 +81,7 @@ export function partsWords(task: Task, count: number): string {
   return lines([
     `${MARK} All ${count === 1 ? 'parts (1)' : `${count} parts`} of your task ${quoted(task.title)} are done.`,
     `Id: ${visibleLine(fieldOf(task, 'id') ?? '')}`,
-    'See what became of them with query_tasks, and complete it if nothing is left to do.',
+    'See their results with query_tasks, and complete the task if nothing is left to do.',
   ]);
 }
 

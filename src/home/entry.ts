@@ -17,6 +17,8 @@ export interface JournalEntry {
   trailers: readonly (readonly [string, string])[];
   /** Milliseconds since 1970. Default: now. */
   time?: number;
+  /** It belongs to the step that an entry before it began, and shares its commit if both are published together. */
+  joins?: true;
 }
 
 export interface CommittedEntry {

@@ -22,6 +22,8 @@ export interface WalkedCommit {
   time: string;
   /** The trailer `Cause`. */
   cause: string;
+  /** Whether it has several state changes of one step, perhaps by an agent and the daemon: see `joined`. */
+  joined: boolean;
   /** For a merge, against its first parent. */
   changes: readonly WalkedChange[];
   /** The boundary of a shallow clone: the changes include everything from before. */
@@ -131,7 +133,8 @@ async function* readAhead(
 async function* nothing(): AsyncGenerator<RawCommit> {}
 
 /** No field can contain a NUL. */
-const FORMAT = '%x00%H%x00%P%x00%an%x00%ae%x00%aI%x00%(trailers:key=Cause,valueonly,separator=%x20)%x00';
+const FORMAT =
+  '%x00%H%x00%P%x00%an%x00%ae%x00%aI%x00%(trailers:key=Cause,valueonly,separator=%x20)%x1f%(trailers:key=Step,valueonly,separator=%x20)%x00';
 /** The empty field that begins a commit, the fields of the format, and the empty field that ends it. */
 const FIELDS = 8;
 
@@ -166,7 +169,8 @@ async function* read(home: string, head: string, cut: ReadonlySet<string>): Asyn
 }
 
 function parse(record: readonly string[], cut: ReadonlySet<string>): RawCommit {
-  const [, id = '', parents = '', name = '', email = '', time = '', cause = ''] = record;
+  const [, id = '', parents = '', name = '', email = '', time = '', trailers = ''] = record;
+  const [cause = '', steps = ''] = trailers.split('\x1f');
   const changes: RawChange[] = [];
   for (let at = FIELDS; at + 1 < record.length; at += 2) {
     // `:MODE MODE BLOB BLOB STATUS`, the first after an empty line.
@@ -175,5 +179,14 @@ function parse(record: readonly string[], cut: ReadonlySet<string>): RawCommit {
     changes.push({path: record[at + 1] ?? '', mode, blob: gone ? undefined : blob});
   }
   const cutOff = cut.has(id);
-  return {id, parents: parents.split(' ').filter(Boolean), author: {name, email}, time, cause, changes, cutOff};
+  return {
+    id,
+    parents: parents.split(' ').filter(Boolean),
+    author: {name, email},
+    time,
+    cause,
+    joined: steps !== '',
+    changes,
+    cutOff,
+  };
 }

@@ -12,6 +12,7 @@ import {PlainBatch} from './git/git-plain-batch.ts';
 import {readHead} from './git/git-refs.ts';
 import type {Repository} from './git/git-repository.ts';
 import {isStillTip} from './git/git-still-tip.ts';
+import {groupToJoin, joined} from './joined-entry.ts';
 import {Maintenance} from './maintenance.ts';
 import {failureWords, WaitNotice} from './wait-notice.ts';
 
@@ -33,8 +34,10 @@ const AHEAD = 2;
 const SHARE = 10;
 const MOST_GAP_MS = 500;
 const MAX_HELD = 16 * 1024 * 1024;
+/** How many commits of a batch wait for entries that join them. */
+const OPEN = 4;
 /** How long to wait for entries that `expecting` announces: publishing many costs as much as publishing one. */
-const EXPECTING_MS = 60;
+const EXPECTING_MS = 100;
 /** First and longest pause before a retry. */
 const RETRY_MS = {busy: [10, 100], failed: [50, 2_000]} as const;
 
@@ -148,7 +151,7 @@ export class Publisher {
     await this.#committed.look();
     const batch = await this.#begin();
     try {
-      const count = await this.#fill(batch);
+      const groups = await this.#fill(batch);
       const outcome = await this.#committed.exclusively(async (): Promise<BatchOutcome> => {
         const begun = performance.now();
         const result = await batch.publish();
@@ -156,11 +159,11 @@ export class Publisher {
         if (!('done' in result)) return result;
         const tip = result.done.findLast(({already}) => !already)?.commit;
         if (tip !== undefined && !(await isStillTip(this.#repository, tip))) return {moved: true};
-        this.#adopt(result.done);
+        this.#adopt(result.done, groups);
         return result;
       });
       if ('moved' in outcome) await this.#sleep(5, false);
-      return this.#settle(outcome, count);
+      return this.#settle(outcome, groups);
     } finally {
       batch.discard();
     }
@@ -177,10 +180,18 @@ export class Publisher {
     return PlainBatch.begin(this.#repository, this.#state.place, known, head);
   }
 
-  /** Prepare the waiting entries and those that arrive until publishing is due. Returns how many are in the batch. */
-  async #fill(batch: CommitBatch): Promise<number> {
+  /**
+   * Prepare the waiting entries and those that arrive until publishing is due. Returns them in groups, one per commit: the first entries
+   * of the queue.
+   */
+  async #fill(batch: CommitBatch): Promise<Queued[][]> {
     const {maxBatch} = this.#options;
     let count = 0;
+    const groups: Queued[][] = [];
+    let prepared = 0;
+    const prepare = async (open: number) => {
+      while (groups.length - prepared > open) await batch.prepare(this.#commitOf(groups[prepared++] ?? []));
+    };
     const waiting = this.#queue.length;
     const begun = performance.now();
     let due = Math.max(begun, this.#even - AHEAD * this.#gapMs);
@@ -195,14 +206,18 @@ export class Publisher {
       }
       // Prepare at least all entries that waited at the start: under load, smaller batches would never catch up.
       if (now >= due && count >= waiting && due > begun) break;
-      await batch.prepare(this.#stillWanted(next.pending));
+      const group = groupToJoin(groups.slice(prepared), next);
+      if (group) group.push(next);
+      else groups.push([next]);
+      await prepare(OPEN);
       count++;
       // Git must compare content to detect two changes within one clock tick: let the tick pass.
       if (isFresh(next.pending)) due = Math.max(due, begun + STAMP_MS + 2);
       if (performance.now() < pause) continue;
       pause = await this.#stepAside();
     }
-    return count;
+    await prepare(0);
+    return groups;
   }
 
   /** Yield to the event loop. Returns when to yield next. With 200 working sessions, a turn may take a second. */
@@ -214,6 +229,12 @@ export class Publisher {
     return after + Math.min(MOST_SLICE_MS, Math.max(SLICE_MS, (after - before) * share));
   }
 
+  #commitOf(group: readonly Queued[]): PendingEntry {
+    const [first, ...rest] = group.map(({pending}) => this.#stillWanted(pending));
+    if (!first) throw new Error('an empty commit');
+    return joined([first, ...rest]);
+  }
+
   /** Drop changes that would revert what somebody else has committed since. */
   #stillWanted(pending: PendingEntry): PendingEntry {
     const {prefix} = this.#repository;
@@ -223,15 +244,17 @@ export class Publisher {
     return changes.length === pending.changes.length ? pending : {...pending, changes};
   }
 
-  #adopt(done: Extract<BatchOutcome, {done: unknown}>['done']): void {
+  #adopt(done: Extract<BatchOutcome, {done: unknown}>['done'], groups: readonly Queued[][]): void {
     for (const [i, published] of done.entries()) {
-      const {changes, trailers, author} = this.#queue[i]?.entry ?? {changes: [], trailers: [], author: undefined};
-      this.#committed.adopt(published, trailers.find(([key]) => key === 'Cause')?.[1], author === 'human');
-      for (const {path, content} of changes) this.#committed.setMode(path, content?.mode);
+      const entries = groups[i]?.map(({entry}) => entry) ?? [];
+      const cause = entries[0]?.trailers.find(([key]) => key === 'Cause')?.[1];
+      this.#committed.adopt(published, cause, entries[0]?.author === 'human');
+      for (const {path, content} of entries.flatMap(({changes}) => changes))
+        this.#committed.setMode(path, content?.mode);
     }
   }
 
-  #settle(outcome: BatchOutcome, count: number): string | undefined {
+  #settle(outcome: BatchOutcome, groups: readonly Queued[][]): string | undefined {
     if ('wait' in outcome) return outcome.wait;
     if ('moved' in outcome) return undefined;
     this.patience.update(undefined);
@@ -239,8 +262,10 @@ export class Publisher {
       this.#even = Math.max(this.#even, performance.now()) + this.#gapMs;
       this.#maintenance.published();
     }
-    for (const [i, {entry, resolve}] of this.#queue.splice(0, count).entries()) {
-      const {commit = '', already} = outcome.done[i] ?? {};
+    const at = new Map(groups.flatMap((group, i) => group.map(queued => [queued, i] as const)));
+    for (const queued of this.#queue.splice(0, at.size)) {
+      const {entry, resolve} = queued;
+      const {commit = '', already} = outcome.done[at.get(queued) ?? -1] ?? {};
       const paths = entry.changes.map(({path}) => path);
       resolve({commit, subject: entry.subject, paths, ...(already ? {already} : {})});
     }

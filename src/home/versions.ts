@@ -131,7 +131,7 @@ export class Versions {
 }
 
 function entryOf(version: UnpublishedVersion, stat: FileStat | undefined): JournalEntry {
-  const {path, mode, movedFrom, author, subject, trailers, time} = version;
+  const {path, mode, movedFrom, author, subject, trailers, time, joins} = version;
   const bytes = version.bytes();
   const gone = movedFrom === undefined ? [] : [{path: movedFrom, content: undefined, stat: undefined}];
   return {
@@ -140,5 +140,6 @@ function entryOf(version: UnpublishedVersion, stat: FileStat | undefined): Journ
     subject,
     trailers,
     time,
+    ...(joins && {joins}),
   };
 }

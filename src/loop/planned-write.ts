@@ -10,6 +10,8 @@ export interface DaemonEntry {
   agent?: string;
   /** Trailers besides those derived from the file. */
   trailers?: readonly [string, string][];
+  /** Shares the commit of the change that began its step, about the same call or approval. */
+  joins?: true;
   /** Calls and approvals that must never start again. */
   started?: readonly string[];
 }

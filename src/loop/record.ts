@@ -194,7 +194,7 @@ function removalOf({versions}: HomeFiles, path: string): Pick<NewVersion, 'path'
 export function daemonVersion(
   {files, reports}: Loop,
   seen: FileSnapshot,
-  {words, cause, tasks = [], agent, trailers = [], started}: DaemonEntry,
+  {words, cause, tasks = [], agent, trailers = [], started, joins}: DaemonEntry,
   bytes?: Buffer,
 ): NewVersion {
   const {path, kind} = seen;
@@ -208,6 +208,7 @@ export function daemonVersion(
     author: {name, email: `${name}@${files.name}`},
     ...redacted(reports, subject(kind, path, words), [...trailersOf(seen, tasks), ...trailers, ['Cause', cause]]),
     ...(started && started.length > 0 && {started}),
+    ...(joins && {joins}),
     ...replacedInGit(files, path),
     ...((!isPublished || files.versions.blobAt(path) === content.blob) && {local: true as const}),
   };

@@ -97,7 +97,8 @@ async function skipPublished({versions, journal}: HomeFiles): Promise<void> {
 }
 
 function isCommitOf({path, subject, blob}: UnpublishedVersion, made: RecentCommit): boolean {
-  if (subject !== made.subject) return false;
+  // All versions before the last one of a commit count as published with it.
+  if (subject !== (made.steps.at(-1) ?? made.subject)) return false;
   const found = made.files.find(file => file.path === path)?.is;
   return found !== undefined && (blob === null || blob === found);
 }

@@ -187,7 +187,7 @@ export function judgeTool(name: string, policy: Policy, call: JudgedTool = {}): 
   if (tool === undefined) return {verdict: 'ask', reason: `${name} is not a built-in tool, and no rule names it`};
   const {effect, default: verdict} = tools[tool];
   const none = namesTool(policy, tool) ? 'no rule for this path and agent' : 'no rule';
-  return {verdict, reason: `${none}; ${effectWords[effect]}, which by default is ${verdict}`};
+  return {verdict, reason: `${none}; ${effectWords[effect]}: ${verdict} by default`};
 }
 
 const effectWords = {

@@ -34,7 +34,7 @@ export function riskOf(
 ): Risk {
   const factors: Factor[] = [];
   if (asked.unconfined !== undefined)
-    factors.push({level: 'HIGH', why: `runs unconfined, for there is no sandbox: ${asked.unconfined}`});
+    factors.push({level: 'HIGH', why: `runs unconfined because there is no sandbox: ${asked.unconfined}`});
   if (asked.host) factors.push({level: 'HIGH', why: 'runs outside the sandbox'});
   if (asked.network) factors.push({level: 'MEDIUM', why: 'runs with network access'});
   const add = (argv: readonly string[]): void => {

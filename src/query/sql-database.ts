@@ -129,7 +129,7 @@ export class SqlDatabase {
         statement.bind(values);
         selected = rowsOf(statement, columns, most);
       }
-      return selected ?? {error: 'there is no statement in it'};
+      return selected ?? {error: 'it contains no statement'};
     } catch (error) {
       return {error: error instanceof Error ? error.message : String(error)};
     }

@@ -304,7 +304,7 @@ describe('undo', () => {
     w.put({d: {link: '/tmp'}, 'e/x': 'x'});
     expect(await undoCommit(w, last('c2'))).toMatchObject({
       conflicts: [
-        {path: 'd/a', why: 'is below something that is no folder now'},
+        {path: 'd/a', why: 'is below something that is no longer a folder'},
         {path: 'e', why: 'is a folder now'},
       ],
     });

@@ -148,7 +148,7 @@ it('a task whose session a person deletes is told of, and begun anew when they s
   const needs = (isTold: boolean) =>
     until(
       () => read(home, 'NEEDS_YOU.md'),
-      text => text.includes('**begun** `do it` (`gone`)') === isTold,
+      text => text.includes('**in progress** `do it` (`gone`)') === isTold,
     );
   await clean(home);
   await needs(false);

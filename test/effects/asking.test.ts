@@ -295,7 +295,9 @@ describe('always', () => {
     const {ask} = await asking(context, 'execute_command', args, policyOf(text || 'tools: {}'));
     expect(ask.always).toEqual({none: expect.stringMatching(why)});
     if (off) {
-      expect(ask.risk.factors.join()).toContain('runs unconfined, for there is no sandbox: agentdir.yaml has sandbox');
+      expect(ask.risk.factors.join()).toContain(
+        'runs unconfined because there is no sandbox: agentdir.yaml has sandbox',
+      );
       expect(textOf(ask)).toContain('runs: without a sandbox');
       expect(ask.basis.where).toBe('host');
     }

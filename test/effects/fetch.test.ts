@@ -210,7 +210,7 @@ describe('a request', () => {
     try {
       expect(await fetched(url, {allow})).toMatchObject({
         code: 'FAILED',
-        error: '127.0.0.1: no secure connection: its certificate is signed by itself alone',
+        error: '127.0.0.1: no secure connection: its certificate is self-signed',
       });
       expect(await fetched(`https://other.example:${secure.port}/`, {allow, lookup, ca: secure.ca})).toMatchObject({
         code: 'FAILED',
@@ -227,7 +227,7 @@ describe('a request', () => {
   });
 
   it.each([
-    ['ENOTFOUND', 'there is no host of this name'],
+    ['ENOTFOUND', 'there is no host with this name'],
     ['EAI_AGAIN', 'the name could not be looked up'],
   ])('fails in words: %s', async (code, words) => {
     const lookup = () => Promise.reject(Object.assign(new Error('x'), {code}));

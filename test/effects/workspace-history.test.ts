@@ -353,7 +353,7 @@ describe('a workspace that is cloned', () => {
     ['ext::sh -c "touch canary"', () => {}, /ext:: addresses run programs/],
     ['fd::7', () => {}, /fd:: addresses run programs/],
     ['javascript://x', () => {}, /not among https, ssh, git and file/],
-    ['source', () => {}, /HEAD is no name of a branch/, 'HEAD'],
+    ['source', () => {}, /HEAD is not a branch name/, 'HEAD'],
   ])('fails in clear words: %s', async (clone, prepare, words, branch?: string) => {
     const w = workspaceIn(temporary());
     await source(w.home);

@@ -45,6 +45,53 @@ describe('a commit of the journal', () => {
     expect(ours(dir)).toEqual([]);
   });
 
+  it('has all state changes of one step that wait together, and names each', async () => {
+    const dir = await repository({});
+    const journal = await open(dir);
+    const agent = {name: 'coder', email: 'coder@home'};
+    const daemon = {name: 'agentdir', email: 'agentdir@home'};
+    const call: [string, string] = ['Call', 'c1'];
+    const approval: [string, string] = ['Approval', 'a1'];
+    const cause = (of: string): [string, string] => ['Cause', of];
+    const change = (path: string, text: string) => ({changes: [write(dir, path, text)]});
+    const turn = {subject: 'session(s): assistant turn, calls x', trailers: [call, cause('turn')]};
+    const asks = {subject: 'session(s): asks about x', trailers: [call, approval, cause('call')]};
+    const asked = {subject: 'tasks(approvals): a1 asked', trailers: [approval, cause('approval')]};
+    const other = {subject: 'state(spend): more', trailers: [cause('spend')]};
+    const byHand = {subject: 'tasks(approvals): approved a1 by hand', trailers: [approval, cause('edit')]};
+    const done = await Promise.all([
+      journal.add({...change('sessions/s.session.yaml', 'turn\n'), author: agent, ...turn}),
+      journal.add({...change('sessions/s.session.yaml', 'turn\nasks\n'), author: agent, ...asks, joins: true}),
+      journal.add({...change('state/spend.yaml', 'more\n'), author: daemon, ...other}),
+      journal.add({...change('tasks/approvals.task.md', '[_]\n'), author: daemon, ...asked, joins: true}),
+      journal.add({...change('tasks/approvals.task.md', '[x]\n'), author: 'human', ...byHand}),
+      // What a person did comes in between.
+      journal.add({...change('approvals/pending/a1.approval.md', 'a1\n'), author: daemon, ...asked, joins: true}),
+    ]);
+    expect(done.map(({commit}) => done.findIndex(first => first.commit === commit))).toEqual([0, 0, 2, 0, 4, 5]);
+    const log = await git(
+      dir,
+      'log',
+      '--reverse',
+      '--format=%an|%s|%(trailers:only,unfold,separator=%x2C)',
+      'HEAD~3..',
+    );
+    expect(log.split('\n').slice(0, 2)).toEqual([
+      'agentdir|state(spend): more|Cause: spend',
+      'Ada|tasks(approvals): approved a1 by hand|Approval: a1,Cause: edit',
+    ]);
+    expect(
+      await git(dir, 'show', '--format=%an|%s|%(trailers:only,unfold,separator=%x2C)', '--name-only', 'HEAD~3'),
+    ).toBe(
+      'coder|session(s): assistant turn, calls x; asks about x|' +
+        'Call: c1,Approval: a1,Step: session(s): asks about x,Step: tasks(approvals): a1 asked,Cause: call\n\n' +
+        'sessions/s.session.yaml\ntasks/approvals.task.md\n',
+    );
+    expect(await git(dir, 'show', 'HEAD~3:sessions/s.session.yaml')).toBe('turn\nasks\n');
+    expect(await git(dir, 'show', 'HEAD~3:tasks/approvals.task.md')).toBe('[_]\n');
+    expect(await soundness(dir)).toBe('');
+  });
+
   it('is not made if HEAD has it already', async () => {
     const dir = await repository({'memory/a.md': 'one\n'});
     const journal = await open(dir);

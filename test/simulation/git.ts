@@ -338,7 +338,7 @@ class SimulatedJournal implements HomeJournal {
         was: was.get(path)?.blob ?? none,
         is: each.tree.get(path)?.blob ?? none,
       }));
-      return {id: each.id, byPerson: causeOf(each) === undefined, subject: each.subject, files};
+      return {id: each.id, byPerson: causeOf(each) === undefined, subject: each.subject, steps: [], files};
     });
   }
 

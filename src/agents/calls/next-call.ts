@@ -217,7 +217,7 @@ async function decisionMayChange(files: HomeFiles, {path}: Caller, item: Approva
 
 /** The call with a note in its result that shows the edited arguments to the agent. */
 function asEdited(ready: ReadyCall, edited: Record<string, string>): ReadyCall {
-  const note = 'a person changed this call before approving it; it was done as in `edited`';
+  const note = 'a person changed this call before approving it: `edited` is what ran';
   return {...ready, edited, execute: async () => ({...(await ready.execute()), edited, edited_note: note})};
 }
 

@@ -35,7 +35,7 @@ export function mentionStep(
   if (open.length < due.length)
     return {
       session: withHeader(session, {mentions_due: open.length > 0 ? open : undefined}, now),
-      entry: {words: 'those it names are told', cause: 'mention', agent: caller.agent},
+      entry: {words: 'agents that it names are notified', cause: 'mention', agent: caller.agent},
       done: () => void (open.length === 0 && mail.woken.delete(path)),
     };
   for (const each of open) postMention(daemon, {...caller, of: session}, each);

@@ -15,7 +15,7 @@ export function plannedWriteOf(completed: CompletedFile | undefined, cause: stri
 
 const MOST_TRAILERS = 10;
 
-function entryOf({words, tasks, approvals = [], agent}: CompletedFile, cause: string): DaemonEntry {
+function entryOf({words, tasks, approvals = [], agent, joins}: CompletedFile, cause: string): DaemonEntry {
   const trailers = approvals.slice(0, MOST_TRAILERS).map((id): [string, string] => ['Approval', id]);
-  return {words, tasks, cause, trailers, ...(agent !== undefined && {agent})};
+  return {words, tasks, cause, trailers, ...(agent !== undefined && {agent}), ...(joins && {joins})};
 }

@@ -124,7 +124,7 @@ function problemWith(
   const waits = new Map<string, readonly string[]>();
   const check = (task: NewTask): string | undefined => {
     const {id = '', ...fields} = task.fields ?? {};
-    if (!isId(id)) return `id: ${escapeAll(id)} is no id; leave it out`;
+    if (!isId(id)) return `id: ${escapeAll(id)} is not a valid id; leave it out`;
     // Tasks in the same file are checked during the edit, which knows whether this call created them.
     if (files.index.definitionsOf(`task/${id}`).some(other => other.path !== path)) return takenWords(id);
     if (files.index.definitionsOf(`task/${id}`).length === 0 && files.index.links.waitingFor(id).size > 0)

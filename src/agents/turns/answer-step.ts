@@ -49,8 +49,11 @@ export async function answerStep(
   }
   const step = await replyStep(daemon, caller, session, asked.basis.length, ended.reply, now);
   const then = await callStep(daemon, caller, step.session, now, true);
-  if (then) then.then = await answeredMeanwhile(daemon, caller, then.session, now);
-  return {...step, then};
+  if (!then) return step;
+  then.then = await answeredMeanwhile(daemon, caller, then.session, now);
+  // A result is undone by itself, so it gets its own commit.
+  const hasResults = then.session.messages.length > step.session.messages.length;
+  return {...step, then: hasResults ? then : {...then, entry: {...then.entry, joins: true}}};
 }
 
 /** Wait this long for a fast model, so that results and the next answer share one file write. */

@@ -11,7 +11,7 @@ export async function askOpenAI(server: Server, choice: ServerChoice, request: M
   if (request.signal.aborted) return {aborted: true};
   if (!isWeb(baseUrlOf(choice)))
     return {
-      failed: 'the base URL of the model is no http or https URL without a name and password in it',
+      failed: 'the base URL of the model must be an http or https URL without a user name and password',
       hint: 'correct base_url in agentdir.yaml, or OPENAI_BASE_URL, then set "status: active" in the session to try again',
     };
   const timer = new SilenceTimer(choice.silenceMs);

@@ -81,7 +81,7 @@ function conclude(found: ReplyCollector, end: End, choice: ServerChoice): Answer
   }
   if (end === 'too much') return retry('answered with more than anyone can read', 'garbage');
   if (end === 'garbage' && found.finish === undefined)
-    return retry('answered with something that is no answer of a model', 'garbage');
+    return retry('returned something that is not an answer of a model', 'garbage');
   if (end === 'closed' && found.finish === undefined)
     return retry('closed the connection in the midst of its answer', 'connection');
   if (found.finish === 'error') return retry('failed in the midst of its answer', 'server');

@@ -71,7 +71,7 @@ async function runLine(
       await output.close();
     }
     const why = cut.why();
-    const error = exit.error ?? (survivors ? 'a process of it could not be killed' : undefined);
+    const error = exit.error ?? (survivors ? 'one of its processes could not be killed' : undefined);
     const exceeded = limited?.exceeded() ?? [];
     return {
       how: why ?? (exit.error === undefined ? 'ended' : 'failed'),

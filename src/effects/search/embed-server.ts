@@ -29,7 +29,7 @@ function read(text: string, count: number): Float32Array[] | EmbedFailure {
   try {
     data = (JSON.parse(text) as {data?: unknown} | null)?.data;
   } catch {
-    return {failed: 'its answer is no JSON'};
+    return {failed: 'its answer is not JSON'};
   }
   if (!Array.isArray(data)) return {failed: 'its answer has no "data"'};
   const rows = data as ({index?: unknown; embedding?: unknown} | null)[];

@@ -32,7 +32,7 @@ export function unitVectors(lists: readonly unknown[], count: number): Float32Ar
   if (lists.length !== count) return {failed: `it gave ${lists.length} vectors for ${count} texts`};
   const vectors = lists.map(unitVector);
   const good = vectors.filter(vector => vector !== undefined);
-  if (good.length < count) return {failed: 'it gave something that is no vector'};
+  if (good.length < count) return {failed: 'it returned something that is not a vector'};
   const isEven = good.every(vector => vector.length === good[0]?.length);
   return isEven ? good : {failed: 'its vectors are of different lengths'};
 }

@@ -29,7 +29,7 @@ export function signersPath(home: string, setting: string): {path: string} | {pr
 export function readSigners(path: string): {text: string} | {problem: string} {
   try {
     const stat = lstatSync(path);
-    if (!stat.isFile()) return {problem: `the file of signers, ${path}, is no regular file`};
+    if (!stat.isFile()) return {problem: `the file of signers, ${path}, is not a regular file`};
     if (stat.size > MOST_BYTES) return {problem: `the file of signers, ${path}, is larger than 1 MB`};
     return {text: readFileSync(path, 'utf8')};
   } catch (error) {

@@ -49,7 +49,7 @@ export function escapeAt(body: string, at: number, {unicode, inClass}: Where): {
 }
 
 function characterOf(text: string, code: number): {text: string; length: number} | string {
-  if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return `${text} is no character`;
+  if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return `${text} is not a character`;
   const units = [...String.fromCodePoint(code)].flatMap(char => char.split(''));
   const out = units.map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
   return {text: out, length: text.length};

@@ -7,24 +7,24 @@ export class LimitError extends Error {
 }
 
 const words: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'there is no host of this name',
+  ENOTFOUND: 'there is no host with this name',
   EAI_AGAIN: 'the name could not be looked up just now: is the network there?',
   EAI_NODATA: 'there is no address for this name',
   ECONNREFUSED: 'the connection was refused: nothing listens there',
   ECONNRESET: 'the server broke off the connection',
   EPIPE: 'the server broke off the connection',
   ETIMEDOUT: 'the server could not be reached in time',
-  EHOSTUNREACH: 'there is no way to the server',
-  ENETUNREACH: 'there is no way to the server: is the network there?',
-  EADDRNOTAVAIL: 'there is no way to the server',
+  EHOSTUNREACH: 'the server cannot be reached',
+  ENETUNREACH: 'the server cannot be reached: is the network up?',
+  EADDRNOTAVAIL: 'the server cannot be reached',
   HPE_HEADER_OVERFLOW: 'the headers of the answer are too large',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself alone',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by somebody whom this machine does not know',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an authority that this machine does not trust',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate could not be verified',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is signed by somebody whom this machine does not know',
-  UNABLE_TO_GET_ISSUER_CERT: 'its certificate is signed by somebody whom this machine does not know',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is signed by an authority that this machine does not trust',
+  UNABLE_TO_GET_ISSUER_CERT: 'its certificate is signed by an authority that this machine does not trust',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
 

@@ -49,7 +49,7 @@ export async function takeClone(
   if (other !== undefined)
     return no(`${shown}: ${other}, and is not overwritten; move it away, or take clone: out of the template`);
   const {branch} = cloneNames({home, agent}, clone, wanted);
-  if (!isBranchName(branch)) return no(`${shown}: ${branch} is no name of a branch`);
+  if (!isBranchName(branch)) return no(`${shown}: ${branch} is not a branch name`);
   // A fetch outlives a killed daemon: git waits for the remote forever.
   const mark = markOf('clone', home, agent);
   await endLeftovers(mark, markedProcesses);

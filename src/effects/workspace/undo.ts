@@ -121,7 +121,7 @@ async function merged(
   const mode = now.mode === after.mode ? before.mode : now.mode;
   const [old, done, current] = await Promise.all([before, after, now].map(leaf => mustRead(history, leaf.id)));
   if (!old || !done || !current || [old, done, current].some(bytes => bytes.includes(0)))
-    return {why: 'was changed since, and is no text'};
+    return {why: 'was changed since, and is not text'};
   // As latin1, so that bytes that are not UTF-8 survive.
   const result = mergeLines(done.toString('latin1'), current.toString('latin1'), old.toString('latin1'));
   const places = result.conflicts.map(conflict => conflict.split(':')[0]);

@@ -192,7 +192,7 @@ function onTheWay(
   } catch (error) {
     const code = errorCode(error);
     if (code === 'ENOENT' && !make) return work(undefined, last);
-    if (code === 'ENOTDIR' || code === 'ELOOP') return 'is below something that is no folder now';
+    if (code === 'ENOTDIR' || code === 'ELOOP') return 'is below something that is no longer a folder';
     throw error;
   } finally {
     leaveFolder(folder);

@@ -160,7 +160,7 @@ export function newApproval(approval: NewApproval): string {
   const parts = approval.parts.map(part => `**${part.label}:**\n${fenced(makeVisible(part.text), part.language)}\n`);
   const factors = approval.factors.map(factor => `- ${oneLine(factor)}`);
   const grants = (approval.grants ?? []).map(
-    line => `<!-- To approve it ${GRANT_WORDS[line]}, also put this line here, outside of the comment:\n${line}\n-->\n`,
+    line => `<!-- To approve it ${GRANT_WORDS[line]}, also write this line here, outside the comment:\n${line}\n-->\n`,
   );
   return `# Approval Request: ${approval.id}
 ${oneLine(approval.summary ?? 'This waits for your approval.')} Risk: ${approval.risk}. Decide at the end, under Review.

@@ -107,8 +107,8 @@ export interface NewApprovalItem {
 
 /** Without literal boxes, so that a search for a box finds the item's own. */
 const HOW_TO = [
-  'To approve: put an x into the box above and save (approved_by and approved_at are filled in if missing).',
-  'To reject: put a - into the box above and save (add rejection_reason: <reason> to tell the agent why).',
+  'To approve: put an x in the box above and save (approved_by and approved_at are filled in if missing).',
+  'To reject: put a - in the box above and save (add rejection_reason: <reason> to tell the agent why).',
 ];
 
 /** Create an item for the queue. All text is a quoted line or an indented block, so none of it can be read as a box. */
@@ -119,7 +119,7 @@ export function newApprovalItem(item: NewApprovalItem): NewTask {
     ...(item.factors.length > 0 ? ['Risk Factors:', ...item.factors.map(factor => `  - ${oneLine(factor)}`)] : []),
     '',
     ...(item.howTo ?? HOW_TO),
-    ...(item.grants ?? []).map(line => `To approve it ${GRANT_WORDS[line]}: also add a line of its own below: ${line}`),
+    ...(item.grants ?? []).map(line => `To approve it ${GRANT_WORDS[line]}, also add this line below: ${line}`),
   ];
   return {
     title: oneLine(item.title),

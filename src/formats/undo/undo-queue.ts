@@ -107,9 +107,9 @@ export function queueWords(before: string | undefined, after: string): string | 
     if (!old) return `${id} was asked: the call waits, and would ask again. To answer it: agentdir reject ${id}`;
     const {fields} = taskChanges(old.task, item.task);
     if (fields.some(({key}) => key === 'outcome' || key === 'executed_at'))
-      return `what became of ${id} is a record (${item.outcome ?? ''}), and stays`;
+      return `the outcome of ${id} is a record (${item.outcome ?? ''}), and stays`;
     if (fields.some(({key}) => key === 'status' || key === 'taken'))
-      return `that the decision about ${id} was taken is a record: take the decision itself back, if it has not run yet`;
+      return `the daemon recorded the decision about ${id}: undo the decision itself, if it has not run yet`;
   }
   for (const id of was.keys()) if (!is.has(id)) return `${id} is over, and was only moved to the archive`;
   return undefined;

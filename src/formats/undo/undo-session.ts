@@ -44,8 +44,7 @@ const LASTING: ReadonlySet<unknown> = new Set(['paused', 'completed', 'error']);
 /** Replaces an undone result: a call without a result would run again. */
 export const BLANK = JSON.stringify({
   success: false,
-  error:
-    'the person took this result out of the history; what the call did was done, and is not to be repeated for that',
+  error: 'a person removed this result from the history; the call ran, so do not repeat it',
   code: 'UNDONE',
 });
 
@@ -134,16 +133,16 @@ const HEADER_WORDS: Record<(typeof OWN_KEYS)[number], string> = {
   session_id: 'the daemon would fill in the same fields again',
   created: 'the daemon would fill in the same fields again',
   updated: '',
-  tainted: 'that text from outside was read is kept, for good',
+  tainted: 'the session stays marked as having read text from outside',
   segments: 'messages that moved to the archive stay there: the session is the same with and without it',
-  waiting_for: 'what it waits for follows from the limits: decide about the request instead',
-  mentions_due: 'whoever it names is told',
-  tasks_due: 'what it said of its tasks is written into their files',
-  kind: 'it stays a session for one task',
-  parent: 'whoever gave it its task',
-  result: 'how its task ended was told to whoever gave it',
-  result_due: 'whoever gave it its task is told how it ended',
-  forked_from: 'where it came from',
+  waiting_for: 'it waits because of a limit: decide the request instead',
+  mentions_due: 'the agents that it names are notified',
+  tasks_due: 'its tasks record its answer in their files',
+  kind: 'it stays a session of one task',
+  parent: 'the session that gave it its task stays recorded',
+  result: 'its result was reported to the session that gave it its task',
+  result_due: 'its result is reported to the session that gave it its task',
+  forked_from: 'its origin stays recorded',
 };
 
 function keepInMessage(session: Session, index: number, is: Message, stays: Set<string>): Session {

@@ -12,6 +12,8 @@ export interface RecentCommit {
   /** The person made it with git: it has no `Cause` trailer. */
   byPerson: boolean;
   subject: string;
+  /** The subjects of further state changes in it: see `joined`. */
+  steps: string[];
   /** Changed files of the home, with their blob ids before and after. Zeros: no file. */
   files: {path: string; was: string; is: string}[];
 }
@@ -46,7 +48,7 @@ export async function commitsIn(
   range: string,
   most?: number,
 ): Promise<RecentCommit[] | undefined> {
-  const format = '--format=%x01%H%x00%(trailers:key=Cause,valueonly)%x00%s%x00';
+  const format = '--format=%x01%H%x00%(trailers:key=Cause,valueonly)%x00%(trailers:key=Step,valueonly)%x00%s%x00';
   const count = most === undefined ? [] : [`--max-count=${most}`];
   const args = ['log', '-z', '--raw', '--no-abbrev', '--no-renames', ...count, format, range];
   const log = await git(repository.top, [...args, '--', ...(repository.prefix ? [repository.prefix] : [])]);
@@ -55,8 +57,9 @@ export async function commitsIn(
     .split('\x01')
     .slice(1)
     .map(part => {
-      const [id = '', cause = '', subject = '', ...rest] = part.split('\0');
-      return {id, byPerson: cause.trim() === '', subject, files: filesIn(repository, rest)};
+      const [id = '', cause = '', steps = '', subject = '', ...rest] = part.split('\0');
+      const files = filesIn(repository, rest);
+      return {id, byPerson: cause.trim() === '', subject, steps: steps.split('\n').filter(Boolean), files};
     });
 }
 

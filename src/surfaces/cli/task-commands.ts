@@ -94,13 +94,13 @@ export function addTaskCommands(program: Command, {home, json, finish}: CommandC
     task
       .command('note <id> <text...>')
       .summary('add a note')
-      .description('Add a note to a task; - reads standard input. The agent that has the task is told of it at once.')
+      .description('Add a note to a task; - reads standard input. The agent that works on the task is notified.')
       .action(async (id: string, words: string[]) =>
         finish(await (await import('./task-note.ts')).taskNoteCommand(home(), id, words, json())),
       ),
     {
       examples: [
-        ['agentdir task note 7k2m "the port is 6380"', 'its agent is told'],
+        ['agentdir task note 7k2m "the port is 6380"', 'notifies its agent'],
         ['df -h | agentdir task note 7k2m -', 'from a pipe'],
       ],
       exits: CHANGED,

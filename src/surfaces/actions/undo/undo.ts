@@ -1,6 +1,7 @@
 import {chmodSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {exit, UserError} from '../../../formats/common/errors.ts';
+import {kindOf} from '../../../formats/common/key.ts';
 import {visibleLine} from '../../../formats/common/visible.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {editFile} from '../../../home/edit-file.ts';
@@ -41,7 +42,7 @@ export function overlapError({change, overlaps}: Overlapped): UserError {
 
 /** Throws a UserError if the change cannot be undone completely. */
 export async function planUndo(home: string, {commit, about}: FoundChange): Promise<Plan | Overlapped> {
-  const change = await readChange(home, commit);
+  const change = withoutFollowing(await readChange(home, commit));
   try {
     refuseChange(home, change);
     const versions = await versionsOf(home, change);
@@ -66,6 +67,13 @@ export async function planUndo(home: string, {commit, about}: FoundChange): Prom
     const more = others.length > 0 ? `the changes about ${about} before it: ${others.join('; ')}` : undefined;
     throw new UserError(error.message, error.exitCode, [error.hint, more].filter(Boolean).join('; ') || undefined);
   }
+}
+
+/** Of a commit with several state changes of a session, undo those of the session: its request follows. */
+function withoutFollowing(change: WholeChange): WholeChange {
+  const sessions = change.files.filter(({path}) => kindOf(path) === 'session');
+  const isJoined = change.trailers.some(([key]) => key === 'Step');
+  return isJoined && sessions.length > 0 ? {...change, files: sessions} : change;
 }
 
 function refusal(change: WholeChange, why: string, hint?: string): UserError {

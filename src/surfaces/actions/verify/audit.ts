@@ -164,8 +164,10 @@ class Auditor {
     return state;
   }
 
-  #writer({author}: WalkedCommit): Writer {
-    return writerOf(author, name => this.#agents.has(name.split('@')[0] ?? ''), this.#homes);
+  #writer({author, joined}: WalkedCommit): Writer {
+    const writer = writerOf(author, name => this.#agents.has(name.split('@')[0] ?? ''), this.#homes);
+    // The daemon wrote the other files of an agent's step.
+    return joined && writer === 'agent' ? 'daemon' : writer;
   }
 
   #agentWrote({id: commit, time, author, parents}: WalkedCommit, paths: readonly string[]): void {
