@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
+import type {Verdict} from '../../src/formats/rule.ts';
 import {denies} from '../../src/policy/command/deny.ts';
-import {literalWords, looseMatch, matches} from '../../src/policy/command/words.ts';
+import {isFor, literalWords, looseMatch, matches} from '../../src/policy/command/words.ts';
 import {cpu} from '../cpu.ts';
 import {ruleOf} from './policy-of.ts';
 
@@ -98,6 +99,18 @@ describe('a deny rule', () => {
       }),
     );
   });
+});
+
+test('a rule that asks or denies holds for agents of workflows by their own name; one that allows names them in full', () => {
+  const holds = (verdict: Verdict, agents: string[]) => isFor({verdict, agents}, 'coder@pr-1');
+  for (const agents of [['coder'], ['c*'], ['coder@*'], ['*']])
+    expect([agents, holds('ask', agents), holds('deny', agents)]).toEqual([agents, true, true]);
+  expect([['coder'], ['c*'], ['coder@pr-1'], ['coder@*'], ['*']].map(agents => holds('allow', agents))).toEqual([
+    ...[false, false],
+    ...[true, true, true],
+  ]);
+  expect(isFor({verdict: 'deny', agents: ['pr-1']}, 'coder@pr-1')).toBe(false);
+  expect(isFor({verdict: 'allow', agents: ['c*']}, 'coder')).toBe(true);
 });
 
 test('looseMatch is what a regular expression says, without its cost', () => {

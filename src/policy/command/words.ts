@@ -101,13 +101,20 @@ export function mayMatch(rule: Rule, name: string): boolean {
   return rule.words[0] === undefined || match(rule.words[0], name);
 }
 
-/** Whether a rule applies to this agent. A rule for some agents does not apply to an unknown one. */
+/**
+ * Whether a rule applies to this agent. A rule for some agents does not apply to an unknown one. An ask or deny rule for
+ * `coder` also holds for `coder@pr-1`; an allow rule for `coder` or `c*` does not: who wrote the workflow chose that name.
+ */
 export function isFor(
   rule: {verdict: Verdict; agents?: readonly string[] | undefined},
   agent: string | undefined,
 ): boolean {
   if (rule.agents === undefined) return true;
   if (agent === undefined) return false;
-  const match = rule.verdict === 'allow' ? strictMatch : looseMatch;
-  return rule.agents.some(glob => match(glob, agent));
+  if (rule.verdict === 'allow') {
+    const named = (glob: string) => glob === '*' || glob.includes('@') || !agent.includes('@');
+    return rule.agents.some(glob => named(glob) && strictMatch(glob, agent));
+  }
+  const name = agent.split('@', 1)[0] ?? agent;
+  return rule.agents.some(glob => looseMatch(glob, agent) || looseMatch(glob, name));
 }
