@@ -56,7 +56,7 @@ export function inlineCommands(page: string): string[] {
   return [...prose.matchAll(/`((?:agentdir|npm) [^`]+)`/g)].map(([, command = '']) => command);
 }
 
-/** What differs from run to run: times, ids, commits, processes, ages, the width of a column. */
+/** What differs from run to run or with every new template: times, ids, commits, processes, ages, numbers of files, widths of columns. */
 function masked(text: string): string {
   return (
     text
@@ -64,7 +64,7 @@ function masked(text: string): string {
       .replace(/\b[0-9a-z]{12}\b/g, '<id>')
       .replace(/\b[0-9a-f]{7,40}\b/g, '<hash>')
       .replace(/\bprocess \d+/g, 'process <n>')
-      .replace(/\b\d+ commits/g, '<n> commits')
+      .replace(/\b\d+ (commits|files)\b/g, '<n> $1')
       .replace(/│ (?:now|\d+[smhd]) +│/g, '│ <age> │')
       // Without a sandbox it is the host.
       .replace(/│ (?:MEDIUM │ +|HIGH +│ host +)│ command[^│]*│/g, '│ <risk> │ command │')

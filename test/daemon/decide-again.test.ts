@@ -1,5 +1,5 @@
 import {existsSync, readdirSync, writeFileSync} from 'node:fs';
-import {join} from 'node:path';
+import {basename, join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {startOf} from '../../src/home/disk/process-life.ts';
 import {agentdir, until} from '../cli/run.ts';
@@ -23,7 +23,9 @@ const voided = () =>
 
 /** A command on the host that runs until somebody writes into the pipe. */
 async function runUntilTold(id: string, fifo: string): Promise<void> {
-  calling(house, id, [command(`echo $$ > pid; mkfifo ${fifo}; cat ${fifo}`, {sandbox: 'host'})]);
+  // From the workspace: a path that the short title of the request has room for.
+  const pipe = `../../../${basename(fifo)}`;
+  calling(house, id, [command(`echo $$ > pid; mkfifo ${pipe}; cat ${pipe}`, {sandbox: 'host'})]);
   decideInQueue(house.home, (await askedBy(house.home, id)).id, 'x');
   await until(
     () => existsSync(fifo) && status().unconfined !== undefined,

@@ -41,7 +41,7 @@ const passing = {
   hangs: {first: {text: 'half of it', stall: 1}, says: silent},
   closes: {first: {text: 'half of an answer', close: 2}, says: /closed the connection|no answer/},
   refuses: {first: {close: 'headers'}, says: /no answer/},
-  garbage: {first: {raw: '<html>Bad gateway</html>'}, says: /no answer of a model/},
+  garbage: {first: {raw: '<html>Bad gateway</html>'}, says: /not an answer of a model/},
   empty: {first: {text: ''}, says: /answered nothing/},
   broken: {first: {status: 500}, says: /500/},
   busy: {first: {status: 429, headers: {'retry-after': '2'}}, says: /429|busy|too many/i},
@@ -52,7 +52,7 @@ const lasting = {
   unknown: {always: {status: 401, error: {message: 'Incorrect API key provided'}}, says: /401.*api_key_env/, tries: 1},
   invalid: {always: {status: 400, error: {message: 'Unsupported parameter'}}, says: /400.*Unsupported/, tries: 1},
   silent: {always: {text: ''}, says: /answered nothing.*tried 3 times/, tries: 3},
-  nonsense: {always: {raw: 'what?'}, says: /no answer of a model.*tried 3 times/, tries: 3},
+  nonsense: {always: {raw: 'what?'}, says: /not an answer of a model.*tried 3 times/, tries: 3},
 } as const;
 
 it('each fault of a model server ends as it should, and nobody else waits for it', async () => {

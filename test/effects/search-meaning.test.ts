@@ -127,9 +127,9 @@ describe('search by meaning', () => {
 
   it.each<[string, Reply, RegExp]>([
     ['fails', (_, response) => reply(response, 503, {error: 'busy'}), /it answered 503/],
-    ['talks nonsense', (_, response) => response.end('<html>'), /no JSON/],
+    ['talks nonsense', (_, response) => response.end('<html>'), /not JSON/],
     ['gives too few', (_, response) => reply(response, 200, {data: []}), /0 vectors for 1/],
-    ['gives no numbers', (_, response) => reply(response, 200, {data: [{embedding: ['x']}]}), /no vector/],
+    ['gives no numbers', (_, response) => reply(response, 200, {data: [{embedding: ['x']}]}), /not a vector/],
     ['hangs up', (_, response) => response.destroy(), /hang up|ECONNRESET/],
   ])('goes by words alone if the server %s, and does not ask again at once', async (_, answer, why) => {
     const {settings, asked} = await fakeServer(answer);

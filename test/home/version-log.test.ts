@@ -1,7 +1,7 @@
 import {crc32} from 'node:zlib';
 import fc from 'fast-check';
 import {describe, expect, it} from 'vitest';
-import {changedRanges, withChanges} from '../../src/home/git/changed-ranges.ts';
+import {changedRanges, withRanges} from '../../src/home/git/changed-ranges.ts';
 import {decodeRecord, encodeRecord} from '../../src/home/versions/record.ts';
 import {KEPT_MS, type LogStorage, type NewVersion, VersionLog} from '../../src/home/versions/version-log.ts';
 
@@ -82,7 +82,7 @@ it('changed ranges make the second text of the first', () => {
         Buffer.concat([Buffer.from(`${n}\n`), start, middle, Buffer.from(`${n}`), end, Buffer.from('more\n')]),
         middle,
       ])
-        expect(withChanges(shared, changedRanges(shared, edited)).equals(edited)).toBe(true);
+        expect(withRanges(shared, changedRanges(shared, edited)).equals(edited)).toBe(true);
     }),
     {seed: 1},
   );
@@ -97,7 +97,7 @@ it('a change in the header and one at the end are two short ranges', () => {
   const ranges = changedRanges(before, after);
   expect(ranges).toHaveLength(2);
   expect(ranges.reduce((sum, {inserted}) => sum + inserted.length, 0)).toBeLessThan(80);
-  expect(withChanges(before, ranges).equals(after)).toBe(true);
+  expect(withRanges(before, ranges).equals(after)).toBe(true);
 });
 
 it('records with one replaced range, as older versions wrote them, are read', () => {

@@ -179,7 +179,7 @@ cases('PATH, environment and names', shipped, [
   ['declare -x PATH=.', 'ask'],
   ['typeset -i x=1', 'ask', 'Cursor CVE-2026-22708'],
   ['readonly PATH=.', 'ask'],
-  ['printenv', 'ask'],
+  ['printenv', 'allow', 'commands get none of the variables of the daemon: the self-test of the sandbox looks'],
   ['set', 'ask'],
   ['hash -p ./evil ls', 'ask'],
   ['enable -f ./x.so ls', 'ask'],

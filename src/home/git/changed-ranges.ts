@@ -36,7 +36,7 @@ export function changedRanges(before: Buffer, after: Buffer): ChangedRange[] {
 }
 
 /** The text after these changes. */
-export function withChanges(before: Buffer, ranges: readonly ChangedRange[]): Buffer {
+export function withRanges(before: Buffer, ranges: readonly ChangedRange[]): Buffer {
   const parts: Buffer[] = [];
   let at = 0;
   for (const range of ranges) {

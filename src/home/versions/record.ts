@@ -1,5 +1,5 @@
 import {crc32} from 'node:zlib';
-import {type ChangedRange, withChanges} from '../git/changed-ranges.ts';
+import {type ChangedRange, withRanges} from '../git/changed-ranges.ts';
 
 export type FileMode = '100644' | '100755' | '120000';
 export type Author = {name: string; email: string} | 'human';
@@ -146,5 +146,5 @@ export function applyChange(before: Buffer | undefined, change: ContentChange): 
   if (change === 'removal') return undefined;
   if ('whole' in change) return change.whole;
   if (!before) throw new Error('changed ranges without their base');
-  return withChanges(before, change.ranges);
+  return withRanges(before, change.ranges);
 }
