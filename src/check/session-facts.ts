@@ -30,6 +30,8 @@ export interface SessionFact {
   agentAt: Place;
   waits: Wait[];
   copied: CopiedFact;
+  /** The file of the checkpoint in force. */
+  checkpoint?: Place & {file: string};
   /** A call was started outside the sandbox and has no result. */
   host?: true;
   /** Usage on the latest day. */
@@ -79,11 +81,19 @@ export function sessionFacts(path: string, file: Session): SessionFacts {
       agentAt: placeOf(['agent_id']),
       waits: waitsOf(file, placeOf),
       copied: detachStrings(copiedFact(file.head, header)),
+      ...checkpointFact(header, placeOf),
       ...(runsOnHost(file) && {host: true as const}),
       ...(header.ephemeral === true && {ephemeral: true as const}),
       ...spending(header, messages),
     },
   };
+}
+
+function checkpointFact(header: SessionHeader, placeOf: ReturnType<typeof placesIn>): Pick<SessionFact, 'checkpoint'> {
+  const {version, versions = []} = header.context ?? {};
+  const at = versions.findIndex(each => each.version === version);
+  const file = version === 1 ? undefined : versions[at]?.file;
+  return file === undefined ? {} : detachStrings({checkpoint: {file, ...placeOf(['context', 'versions', at, 'file'])}});
 }
 
 function isFirstSegment(path: string): boolean {

@@ -3,6 +3,7 @@ import type {ToolDefinition} from './tool/definition.ts';
 import {fileTools} from './tool/file-tools.ts';
 import {laterTools} from './tool/later-tools.ts';
 import {outsideTools} from './tool/outside-tools.ts';
+import {recallTools} from './tool/recall-tool.ts';
 import {runTools} from './tool/run-tools.ts';
 import {talkTools} from './tool/talk-tools.ts';
 import {taskTools} from './tool/task-tools.ts';
@@ -17,6 +18,7 @@ export const tools = {
   ...talkTools,
   ...outsideTools,
   ...contextTools,
+  ...recallTools,
   ...laterTools,
 } as const satisfies Record<string, ToolDefinition>;
 
@@ -52,6 +54,12 @@ export const aliases: Readonly<Record<string, ToolName>> = {
 export function toolNamed(name: string): ToolName | undefined {
   if (Object.hasOwn(tools, name)) return name as ToolName;
   return Object.hasOwn(aliases, name) ? aliases[name] : undefined;
+}
+
+/** Whether an agent with these capabilities may use a tool. Any may look into its own conversation, which is offered to it when needed. */
+export function isCapable(capabilities: readonly string[], tool: string): boolean {
+  const name = toolNamed(tool);
+  return name === 'recall' || capabilities.some(own => own === tool || (name !== undefined && toolNamed(own) === name));
 }
 
 /** `mcp__server__tool`: a tool of an MCP server, known only to that server. */

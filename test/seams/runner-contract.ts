@@ -40,6 +40,7 @@ function servicesOf({
   updateTask,
   send,
   query,
+  recall,
   agents,
   sessions,
   ...of
@@ -53,6 +54,7 @@ function servicesOf({
     updateTask,
     send,
     query,
+    recall,
     agents,
     sessions,
     sent: async () => {},

@@ -27,7 +27,9 @@ import {answerStep} from './answer-step.ts';
 import {startQuestion} from './ask.ts';
 import {hasUndeliveredNews, wakeWaiting} from './at-work.ts';
 import {callStep} from './call-step.ts';
+import {roomStep} from './checkpoint-step.ts';
 import {closeStep} from './close-step.ts';
+import {isCompactionWanted} from './compacting.ts';
 import {endStep} from './end-step.ts';
 
 /**
@@ -83,9 +85,15 @@ function lookAtRunOf(files: HomeFiles, path: string): void {
   if (run !== undefined && files.known.has(run)) lookAgain(files, run);
 }
 
+/** Whether the model is to be asked, for an answer or for a checkpoint that a person wants. */
+function wantsModel(session: Session): boolean {
+  if (isCompactionWanted(session.header)) return true;
+  return mayWork(session.header) && nextSessionAction(session).do === 'ask';
+}
+
 function hasNothingToDo(session: Session): boolean {
   const {status} = session.header ?? {};
-  if (!isComplete(session) || hasUndeliveredNews(session)) return false;
+  if (!isComplete(session) || hasUndeliveredNews(session) || isCompactionWanted(session.header)) return false;
   const next = isCancelled(session) ? nextAction(session.messages) : nextSessionAction(session);
   if (next.do === 'call' && next.open.calls.some(wasInterrupted)) return false;
   return !mayWork(session.header) || (status === 'sleeping' && nextSessionAction(session).do === 'rest');
@@ -143,10 +151,11 @@ async function nextStep(
     if (step) return step;
     const followUp = await followUpStep(daemon, caller, session, now);
     if (followUp) return followUp;
+    const room = await roomStep(daemon, path, session, now);
+    if (room) return room;
     const waitMs = daemon.mail.expectMs(path);
     if (waitMs > 0) files.queue.addAfter(path, waitMs);
-    else if (mayWork(header) && nextSessionAction(session).do === 'ask' && !turns.question(path))
-      await startQuestion(daemon, caller, session, false);
+    else if (wantsModel(session) && !turns.question(path)) await startQuestion(daemon, caller, session, false);
   }
   return (
     waitStep(daemon, path, session, now) ?? restStep(session, id, template, now) ?? closeStep(turns, path, session, now)

@@ -1,4 +1,5 @@
 import {isDeepStrictEqual} from 'node:util';
+import {activeCheckpoint, nextVersion, partsCall} from '../../../decide/context-versions.ts';
 import {taintOf} from '../../../decide/taint.ts';
 import {mayWork, nextAction, nextSessionAction, statusFor} from '../../../decide/turn.ts';
 import {mentionedNames} from '../../../formats/mentions.ts';
@@ -33,6 +34,7 @@ export function headerOddities(step: VersionStep, added: readonly number[]): Odd
   for (const key of new Set([...Object.keys(was), ...Object.keys(is)])) {
     if (key === 'status' || key === 'tainted' || INPUTS.has(key) || isDeepStrictEqual(was[key], is[key])) continue;
     if (key === 'mentions_due') mentions(step, added, say);
+    else if (key === 'context') contextOddity(step, say);
     else if (key === 'error') {
       if (is.error !== undefined && is.status !== 'error')
         say(key, undefined, 'only a session that failed has an error');
@@ -73,6 +75,27 @@ function mentions({before, after, messages}: VersionStep, added: readonly number
   if (odd.length > 0) say('mentions_due', former, `the answer does not name ${odd.map(({to}) => to).join(', ')}`);
 }
 
+/** The daemon adds one version, puts it in force, and removes the wish for it. It changes no version that there was. */
+function contextOddity({before, after, by, messages}: VersionStep, say: Say): void {
+  if (before === undefined) return;
+  const [was, is] = [before.header?.context, after.header?.context];
+  const former = was?.versions ?? [];
+  const entry = is?.versions?.at(-1);
+  const isKept = isDeepStrictEqual((is?.versions ?? []).slice(0, former.length), former);
+  const added = (is?.versions?.length ?? 0) - former.length;
+  const isNew =
+    entry !== undefined && added > 0 && entry.version === is?.version && entry.version === nextVersion({context: was});
+  const upto = activeCheckpoint({context: is})?.upto ?? 0;
+  const isCut = upto > 0 && upto < messages.length && !partsCall(messages, upto);
+  const isRefusal = added === 0 && is?.version === was?.version && is?.wanted === undefined;
+  if (by.cause === 'compaction' && isKept && ((isNew && isCut) || isRefusal)) return;
+  say(
+    'context',
+    was,
+    by.cause === 'compaction' ? 'the checkpoint would be another' : 'the daemon would not change context',
+  );
+}
+
 /** Valid values of `tainted`: the former ones, or all sources now. */
 function taintsFor({before, after, by}: VersionStep): (readonly string[])[] {
   const was = before?.header?.tainted ?? [];
@@ -110,6 +133,7 @@ function statusesFor(
       return new Set([was, ...(works ? [due, ...resting, lastAsked(after)] : [])]);
     case 'taint':
     case 'mention':
+    case 'compaction':
       return new Set([was]);
     case 'limit':
       return new Set([
