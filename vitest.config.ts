@@ -28,6 +28,8 @@ const gateOnly = [
   'test/daemon/approvals-vim.test.ts',
   'test/daemon/bounds.test.ts',
   'test/daemon/cache.test.ts',
+  'test/daemon/compaction-kills.test.ts',
+  'test/daemon/compaction.test.ts',
   'test/daemon/claim.test.ts',
   'test/daemon/commands.test.ts',
   'test/daemon/committed-stale.test.ts',

@@ -31,7 +31,7 @@ const mayImportTypes: Record<string, readonly string[]> = {effects: ['decide']};
 const mayImportOf: Record<string, Record<string, RegExp>> = {
   surfaces: {
     effects: /^src\/effects\/(?:(?:sandbox|workspace|signature|web)\/|model\/ollama\.ts$|tools\/prepare-call\.ts$)/,
-    decide: /^src\/decide\/(turn|taint|context|context-versions|compact-plan|standing)\.ts$/,
+    decide: /^src\/decide\/(turn|taint|standing|context|context-versions|request-batch|compact-plan)\.ts$/,
   },
   effects: {home: /^src\/home\/(git|disk)\/[\w-]+\.ts$/},
   runners: {home: /^src\/home\/disk\/crash\.ts$/},

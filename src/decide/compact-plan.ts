@@ -9,7 +9,7 @@ export const MOST_REQUESTS = 16;
 /** How many parts the messages are read in. Longer conversations are shortened more. */
 const MOST_PARTS = 12;
 /** Shares of the context window: the notes, and the messages of one request for notes. */
-const [NOTES, PART] = [0.25, 0.45];
+const [NOTES, PART] = [0.2, 0.45];
 /** Without a known window, notes take no more than this, in tokens. */
 const UNKNOWN_WINDOW = 32_000;
 /** Characters of a message in a request for notes: what was said, and what a tool returned. */
@@ -45,17 +45,21 @@ function firstUnanswered(messages: readonly Message[], answered: number): number
   return at;
 }
 
-/** Where to cut so that what stays fits into `room` characters; undefined if nothing helps. Keeps as much as it can. */
+/**
+ * Where to cut so that what stays fits into one of these `rooms` in characters, tried in order; undefined if nothing helps. Keeps as
+ * much as it can, and messages that are not answered yet at the expense of room.
+ */
 export function fittingCut(
   messages: readonly Message[],
-  {from, keep, room}: {from: number; keep: number; room: number},
+  {from, keep, rooms}: {from: number; keep: number; rooms: readonly number[]},
 ): number | undefined {
   for (const hard of [false, true])
-    for (let most = keep; ; most >>= 1) {
-      const cut = cutPlace(messages, {from, keep: most, hard});
-      if (cut > from && leastSize(messages.slice(cut)) <= room) return cut;
-      if (most === 0) break;
-    }
+    for (const room of rooms)
+      for (let most = keep; ; most >>= 1) {
+        const cut = cutPlace(messages, {from, keep: most, hard});
+        if (cut > from && leastSize(messages.slice(cut)) <= room) return cut;
+        if (most === 0) break;
+      }
   return undefined;
 }
 

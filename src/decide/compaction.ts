@@ -30,7 +30,7 @@ export interface CompactionNeed {
 }
 
 /** A checkpoint that is ready to be recorded. */
-export interface Checkpoint {
+export interface NewCheckpoint {
   entry: ContextVersion;
   file: string;
   text: string;
@@ -145,7 +145,7 @@ export class Compaction {
   result(
     header: SessionHeader,
     {id, model, now}: {id: string; model: string; now: string},
-  ): Checkpoint | CompactionFailure {
+  ): NewCheckpoint | CompactionFailure {
     if (this.failure) return this.failure;
     const version = nextVersion(header);
     const upto = this.#cut;
@@ -192,8 +192,7 @@ export class Compaction {
         failed: `nothing to compact: of ${grouped(messages.length - from)} messages the last ${keep} stay as they are`,
         hint: 'keep fewer: agentdir compact SESSION --keep N',
       };
-    const cut =
-      fittingCut(messages, {from, keep, room: roomFor(FILL)}) ?? fittingCut(messages, {from, keep, room: roomFor(1)});
+    const cut = fittingCut(messages, {from, keep, rooms: [roomFor(FILL), roomFor(1)]});
     if (cut === undefined) return this.#failure(this.#tooBig(this.#before.tokens));
     this.#cut = cut;
     this.#most = Math.floor(Math.min(notes, this.#replaced() - opening(cut) - 1));

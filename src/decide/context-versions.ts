@@ -1,4 +1,4 @@
-import type {ContextVersion, Message, SessionContext, SessionHeader} from '../formats/session/session-schema.ts';
+import type {ContextState, ContextVersion, Message, SessionHeader} from '../formats/session/session-schema.ts';
 
 /** The checkpoint that stands for the older messages of a session. */
 export interface ActiveCheckpoint {
@@ -21,7 +21,7 @@ export function nextVersion({context}: Pick<SessionHeader, 'context'>): number {
 }
 
 /** The context with a new version, which is in force from now on. */
-export function withVersion(header: SessionHeader, entry: ContextVersion, now: string): SessionContext {
+export function withVersion(header: SessionHeader, entry: ContextVersion, now: string): ContextState {
   const {context} = header;
   const {wanted: _, failed: __, ...rest} = context ?? {};
   const original: ContextVersion = {version: 1, reason: 'original', created: header.created ?? now};
@@ -32,7 +32,7 @@ export function withVersion(header: SessionHeader, entry: ContextVersion, now: s
 }
 
 /** The context with the version before the present one in force; undefined if no checkpoint is. */
-export function withFormerVersion({context}: Pick<SessionHeader, 'context'>): SessionContext | undefined {
+export function withFormerVersion({context}: Pick<SessionHeader, 'context'>): ContextState | undefined {
   const entry = context?.versions?.find(({version}) => version === context.version);
   if (!context || !entry || entry.version === 1) return undefined;
   const {wanted: _, failed: __, ...rest} = context;
@@ -41,7 +41,7 @@ export function withFormerVersion({context}: Pick<SessionHeader, 'context'>): Se
 }
 
 /** The context without the wish to compact. `failed`: why it was not fulfilled. */
-export function withoutWish({context}: Pick<SessionHeader, 'context'>, failed?: string): SessionContext | undefined {
+export function withoutWish({context}: Pick<SessionHeader, 'context'>, failed?: string): ContextState | undefined {
   if (!context) return undefined;
   const {wanted: _, failed: __, ...rest} = context;
   return failed === undefined ? rest : {...rest, failed};

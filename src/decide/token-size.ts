@@ -5,6 +5,7 @@ import type {ChatMessage} from './chat.ts';
 const CHARACTERS_PER_TOKEN = 3.5;
 /** Some servers report constants, or count what they have cached as nothing. */
 const [LEAST, MOST] = [1, 4];
+const STEPS = 4;
 
 const sizes = new WeakMap<object, number>();
 
@@ -51,5 +52,6 @@ export function charactersPerToken(
   if (!usage?.input_tokens || usage.estimated || timestamp < created) return known;
   let size = before;
   for (let i = 0; i < at; i++) size += messageSize(messages[i] as Message);
-  return Math.min(MOST, Math.max(LEAST, size / usage.input_tokens));
+  // In steps, so that the same results stay pointers from turn to turn.
+  return Math.min(MOST, Math.max(LEAST, Math.floor((size / usage.input_tokens) * STEPS) / STEPS));
 }

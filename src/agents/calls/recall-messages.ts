@@ -1,3 +1,4 @@
+import {activeCheckpoint} from '../../decide/context-versions.ts';
 import {recallQuery, recallRange} from '../../decide/recall.ts';
 import type {Arguments, ToolResult} from '../../effects/tool/tool.ts';
 import type {Caller} from '../state/caller.ts';
@@ -13,7 +14,11 @@ export async function recallMessages(
   if ((query === undefined || query.trim() === '') === (from === undefined))
     return invalid('expected either query, or from and to');
   const messages = [...(await turns.segments.messages(of.header?.segments ?? [])), ...of.messages];
-  if (query !== undefined && from === undefined) return {success: true, ...recallQuery(messages, query)};
+  if (query !== undefined && from === undefined) {
+    // What the model sees anyway would only take up room.
+    const {upto = messages.findLastIndex(({role}) => role === 'user')} = activeCheckpoint(of.header ?? {}) ?? {};
+    return {success: true, ...recallQuery(messages.slice(0, upto), query)};
+  }
   const [first = 1, last = first] = [from, to];
   if (first > messages.length) return invalid(`from: expected at most ${messages.length}, the number of messages`);
   if (last < first) return invalid('to: expected at least from');

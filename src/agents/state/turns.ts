@@ -1,4 +1,4 @@
-import type {Checkpoint} from '../../decide/compaction.ts';
+import type {NewCheckpoint} from '../../decide/compaction.ts';
 import type {Reply} from '../../effects/model/answer.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
 import type {Cancel, Clock} from '../../home/disk/clock.ts';
@@ -11,7 +11,7 @@ export type QuestionResult =
   | {reply: Reply}
   | {failed: string; hint: string}
   | {limited: true}
-  | {checkpoint: Checkpoint}
+  | {checkpoint: NewCheckpoint}
   | {refused: string};
 
 /** A question to a model for one session. */

@@ -34,7 +34,9 @@ export async function startQuestion(
   const earlier = await turns.segments.messages(header.segments ?? []);
   const all = earlier.length > 0 ? [...earlier, ...messages] : messages;
   // Of many waiting lines, the request is about some; the answer goes below those.
-  const end = batchEnd(messages);
+  const settings = await daemon.current.settings();
+  const choice = chooseModel(header.model ?? caller.template.model, settings, daemon.effects.world.environment);
+  const end = batchEnd(messages, 'failed' in choice ? undefined : choice.contextTokens);
   const basis = end === messages.length ? messages : messages.slice(0, end);
   const about = end === messages.length ? all : all.slice(0, earlier.length + end);
   const asking = {

@@ -1,4 +1,4 @@
-import type {Checkpoint} from '../../decide/compaction.ts';
+import type {NewCheckpoint} from '../../decide/compaction.ts';
 import {activeCheckpoint, withVersion} from '../../decide/context-versions.ts';
 import {nextSessionAction, withHeader} from '../../decide/turn.ts';
 import type {Session} from '../../formats/session/session.ts';
@@ -17,7 +17,7 @@ export async function checkpointStep(
   daemon: With<'files' | 'reports'>,
   caller: Caller,
   session: Session,
-  {entry, file, text}: Checkpoint,
+  {entry, file, text}: NewCheckpoint,
   now: string,
 ): Promise<SessionStep | undefined> {
   const {header} = session;

@@ -1,5 +1,5 @@
 import {openChildren, pendingApprovals} from '../../check/standing-facts.ts';
-import {type Checkpoint, Compaction, type CompactionCause, compactionCause} from '../../decide/compaction.ts';
+import {Compaction, type CompactionCause, compactionCause, type NewCheckpoint} from '../../decide/compaction.ts';
 import {type CheckpointText, type ModelContext, modelContext, type RequestInput} from '../../decide/context.ts';
 import {activeCheckpoint, hasAnswered} from '../../decide/context-versions.ts';
 import {childSessions} from '../../decide/standing.ts';
@@ -18,7 +18,7 @@ import type {With} from '../state/parts.ts';
 
 /** Instead of a request: a checkpoint to record first, or why there is none. */
 export type Compacted =
-  | {checkpoint: Checkpoint}
+  | {checkpoint: NewCheckpoint}
   | {refused: string}
   | {limited: true}
   | Exclude<Answer, {reply: unknown}>;

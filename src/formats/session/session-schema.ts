@@ -181,7 +181,7 @@ const contextSchema = z
         message: `expected a version of the list, ${known.join(' or ')}`,
         params: {
           code: 'UNKNOWN_VERSION',
-          hint: `write one of ${known.join(', ')}; version 1 sends all messages`,
+          hint: `write "version: ${known.join('" or "version: ')}"; version 1 sends all messages`,
         },
       });
     const at = found ? versions.indexOf(found) : -1;
@@ -270,6 +270,6 @@ export const sessionSchema = z
 export type SessionHeader = z.infer<typeof headerSchema>;
 export type Message = z.infer<typeof messageSchema>;
 export type Call = z.infer<typeof callSchema>;
-export type SessionContext = z.infer<typeof contextSchema>;
+export type ContextState = z.infer<typeof contextSchema>;
 export type ContextVersion = z.infer<typeof contextVersionSchema>;
 export type TaskResult = z.infer<typeof taskResultSchema>;

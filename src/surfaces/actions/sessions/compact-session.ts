@@ -4,7 +4,7 @@ import {exit, UserError} from '../../../formats/common/errors.ts';
 import {compactionSettings} from '../../../formats/compaction.ts';
 import {sessionText} from '../../../formats/session/session.ts';
 import {setSessionFields} from '../../../formats/session/session-edit.ts';
-import type {ContextVersion, SessionContext} from '../../../formats/session/session-schema.ts';
+import type {ContextState, ContextVersion} from '../../../formats/session/session-schema.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {editFile} from '../../../home/edit-file.ts';
 import type {SessionFile} from '../../../home/session-files.ts';
@@ -57,8 +57,8 @@ export async function undoCompaction(home: string, file: SessionFile): Promise<{
 function setContext(
   home: string,
   file: SessionFile,
-  change: (header: FoundSession['header']) => SessionContext,
-): Promise<SessionContext> {
+  change: (header: FoundSession['header']) => ContextState,
+): Promise<ContextState> {
   return editFile(home, file.path, () => {
     const {header, session, bytes} = foundNow(home, file);
     const context = change(header);

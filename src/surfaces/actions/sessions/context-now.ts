@@ -43,7 +43,7 @@ export async function contextNow(home: string, file: SessionFile): Promise<Conte
   const {at} = compactionSettings(template.compaction, settings.compaction);
   const most = window === undefined ? undefined : Math.floor(window * at);
   const earlier = messagesIn(home, header.segments ?? []);
-  const messages = [...earlier, ...session.messages.slice(0, batchEnd(session.messages))];
+  const messages = [...earlier, ...session.messages.slice(0, batchEnd(session.messages, window))];
   const checkpoint = checkpointIn(home, header);
   const active = activeCheckpoint(header);
   for (let recall = active !== undefined; ; recall = true) {
