@@ -299,6 +299,18 @@ describe('a daemon that is killed', () => {
     expect(await endLeftovers(mark)).toBe(0);
   });
 
+  it('leaves what the next daemon of another home does not take', async () => {
+    const {mark} = await dies(false);
+    const module = pathToFileURL(join(root, 'dist/effects/sandbox/leftovers.js')).href;
+    const script = `
+      const {endLeftovers} = await import(${JSON.stringify(module)});
+      console.log(await endLeftovers(${JSON.stringify(newMark())}));
+    `;
+    const other = spawnSync(process.execPath, ['--input-type=module', '-e', script], {encoding: 'utf8'});
+    expect(other).toMatchObject({stderr: '', stdout: '0\n'});
+    expect(await endLeftovers(mark)).toBe(3);
+  });
+
   it('leaves what is found even where there are few file descriptors and many processes', async () => {
     const {mark} = await dies(false);
     const others = Array.from({length: 60}, () => spawn('sleep', ['60'], {stdio: 'ignore'}));
