@@ -1,7 +1,8 @@
 import {contextTools} from './tool/context-tools.ts';
 import type {ToolDefinition} from './tool/definition.ts';
+import {delegationTools} from './tool/delegation-tools.ts';
 import {fileTools} from './tool/file-tools.ts';
-import {laterTools} from './tool/later-tools.ts';
+
 import {outsideTools} from './tool/outside-tools.ts';
 import {recallTools} from './tool/recall-tool.ts';
 import {runTools} from './tool/run-tools.ts';
@@ -19,7 +20,7 @@ export const tools = {
   ...outsideTools,
   ...contextTools,
   ...recallTools,
-  ...laterTools,
+  ...delegationTools,
 } as const satisfies Record<string, ToolDefinition>;
 
 export type ToolName = keyof typeof tools;
@@ -60,6 +61,11 @@ export function toolNamed(name: string): ToolName | undefined {
 export function isCapable(capabilities: readonly string[], tool: string): boolean {
   const name = toolNamed(tool);
   return name === 'recall' || capabilities.some(own => own === tool || (name !== undefined && toolNamed(own) === name));
+}
+
+/** The tools of an agent that does a task for another one: it gives none itself. */
+export function withoutDelegation(capabilities: readonly string[]): string[] {
+  return capabilities.filter(name => !['task', 'agent_spawn'].includes(toolNamed(name) ?? ''));
 }
 
 /** `mcp__server__tool`: a tool of an MCP server, known only to that server. */

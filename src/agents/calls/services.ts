@@ -1,4 +1,4 @@
-import type {ContextServices} from '../../effects/tool/tool.ts';
+import type {ContextServices, DelegationServices} from '../../effects/tool/tool.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
 import type {DaemonServices} from '../../runners/runner.ts';
@@ -13,7 +13,7 @@ import {recallMessages} from './recall-messages.ts';
 import {recordSent} from './record-sent.ts';
 import {addMemoryNote} from './remember.ts';
 
-/** The daemon services that a running call may use, except those for workflows. */
+/** The daemon services that a running call may use, except those for workflows and delegation. */
 export function servicesFor(
   daemon: With<
     'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'notes' | 'spend' | 'effects'
@@ -21,7 +21,7 @@ export function servicesFor(
   caller: Caller,
   call: Call,
   signal: AbortSignal,
-): Omit<DaemonServices, keyof ContextServices> {
+): Omit<DaemonServices, keyof ContextServices | keyof DelegationServices> {
   const {files} = daemon;
   const {index} = files;
   return {

@@ -1,5 +1,6 @@
 import {systemPrompt} from '../../check/prompt-ending.ts';
 import type {ModelContext} from '../../decide/context.ts';
+import {isAskedToSummarize} from '../../decide/delegation.ts';
 import {batchEnd} from '../../decide/request-batch.ts';
 import {beginsWith, isCancelled, mayWork} from '../../decide/turn.ts';
 import type {Answer, RetryKind} from '../../effects/model/answer.ts';
@@ -14,7 +15,7 @@ import {crashPoint} from '../../home/disk/crash.ts';
 import {LiveOutput, type QuestionSize} from '../../home/live.ts';
 import type {ModelQuestion} from '../../runners/runner.ts';
 import {limitFor} from '../sessions/budget.ts';
-import type {Caller} from '../state/caller.ts';
+import {type Caller, capabilitiesOf} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {redactAnswer} from '../state/redaction.ts';
 import type {Question, QuestionResult} from '../state/turns.ts';
@@ -44,6 +45,7 @@ export async function startQuestion(
     session: caller.session,
     agent: caller.agent,
     template: caller.template,
+    capabilities: isAskedToSummarize(caller.session, messages) ? [] : capabilitiesOf({...caller, of: session}),
     header,
     messages: about,
     context: new ContextBuilder(header, about, all),
@@ -98,6 +100,8 @@ interface ModelRequestContext {
   agent: string;
   template: TemplateValue;
   header: SessionHeader;
+  /** The tools that the model is offered; none: also no recall. */
+  capabilities: readonly string[];
   /** The messages that the request is about, those in segments included. */
   messages: readonly Message[];
   context: ContextBuilder;
@@ -251,10 +255,10 @@ async function buildRequest(
   signal: AbortSignal,
 ): Promise<{basis: RequestBasis; request: ModelContext | Compacted}> {
   const {files, effects} = daemon;
-  const {template, header, agent, limited, context} = asking;
+  const {template, header, agent, capabilities, limited, context} = asking;
   for (let recall = context.isCompacted; ; recall = true) {
     const tools = await effects.tools.list({
-      capabilities: recall ? [...template.capabilities, 'recall'] : template.capabilities,
+      capabilities: recall && capabilities.length > 0 ? [...capabilities, 'recall'] : capabilities,
       home: files.home,
       settings,
       env: effects.world.environment,

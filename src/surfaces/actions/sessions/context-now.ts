@@ -13,6 +13,7 @@ import type {Message, SessionHeader} from '../../../formats/session/session-sche
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {readHomeFile} from '../../../home/read.ts';
 import type {SessionFile} from '../../../home/session-files.ts';
+import {withoutDelegation} from '../../../policy/tools.ts';
 import {indexHome} from '../load-home.ts';
 import {readSettings} from '../models/read-settings.ts';
 import {readSession} from '../talk/find-session.ts';
@@ -46,8 +47,9 @@ export async function contextNow(home: string, file: SessionFile): Promise<Conte
   const messages = [...earlier, ...session.messages.slice(0, batchEnd(session.messages, window))];
   const checkpoint = checkpointIn(home, header);
   const active = activeCheckpoint(header);
+  const own = header.parent ? withoutDelegation(template.capabilities) : template.capabilities;
   for (let recall = active !== undefined; ; recall = true) {
-    const capabilities = recall ? [...template.capabilities, 'recall'] : template.capabilities;
+    const capabilities = recall && own.length > 0 ? [...own, 'recall'] : own;
     const tools = await builtInTools.list({capabilities, home, settings, env: process.env});
     const names = tools.map(({name}) => name);
     const context = modelContext({
