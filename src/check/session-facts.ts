@@ -86,7 +86,7 @@ export function sessionFacts(path: string, file: Session): SessionFacts {
       agentAt: placeOf(['agent_id']),
       waits: waitsOf(file, placeOf),
       copied: detachStrings(copiedFact(file.head, header)),
-      ...checkpointFact(header, placeOf),
+      ...checkpointFact(file),
       ...(runsOnHost(file) && {host: true as const}),
       ...(header.ephemeral === true && {ephemeral: true as const}),
       ...family(header, messages),
@@ -95,11 +95,13 @@ export function sessionFacts(path: string, file: Session): SessionFacts {
   };
 }
 
-function checkpointFact(header: SessionHeader, placeOf: ReturnType<typeof placesIn>): Pick<SessionFact, 'checkpoint'> {
-  const {version, versions = []} = header.context ?? {};
-  const at = versions.findIndex(each => each.version === version);
-  const file = version === 1 ? undefined : versions[at]?.file;
-  return file === undefined ? {} : detachStrings({checkpoint: {file, ...placeOf(['context', 'versions', at, 'file'])}});
+/** Its place is looked for in the text: this is done at every turn, and parsing a long session again would cost far more. */
+function checkpointFact({head, header}: Session): Pick<SessionFact, 'checkpoint'> {
+  const {version, versions = []} = header?.context ?? {};
+  const file = version === 1 ? undefined : versions.find(each => each.version === version)?.file;
+  if (file === undefined) return {};
+  const before = head.slice(0, Math.max(0, head.lastIndexOf(file))).split('\n');
+  return detachStrings({checkpoint: {file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1}});
 }
 
 function isFirstSegment(path: string): boolean {

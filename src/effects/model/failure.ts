@@ -40,7 +40,7 @@ export function answerToRefusal(refusal: Refusal, choice: ServerChoice, model: s
   if (isTooLong(refusal))
     return {
       failed: `the conversation is longer than the model "${model}" can read${says}`,
-      hint: `compact the session (agentdir compact SESSION --keep 5), begin a new one, or give it a model with a larger window, ${again}`,
+      hint: `compact the session (agentdir compact SESSION --keep 5), begin a new session, or give it a model with a larger window, ${again}`,
       tooLong: true,
     };
   if (code === 'insufficient_quota' || type === 'insufficient_quota' || status === 402)
