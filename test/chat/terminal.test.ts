@@ -363,7 +363,7 @@ rules:
       await pane.shows(/● system [\s\S]*● reviewer [\d:]+\n│ line 1 is wrong/);
       await say(pane, '@reviewer look again');
       await pane.shows(/● human [\d:]+\n│ @reviewer look again\n\n● reviewer [\d:]+\n│ it is fine now/);
-      await say(pane, '@nobody there?');
+      await say(pane, 'and @nobody too');
       await pane.shows(/nobody in pr-1 is called nobody/);
       const lines = startAgentdir(own, ['chat'], '/switch #pr-1\n@reviewer look again\n');
       const {code, stdout} = await lines.ended;
