@@ -3,6 +3,7 @@ import {BaseSequencer, type TestSpecification} from 'vitest/node';
 
 /** `npm test` has two and a half minutes. These are long, and in the gate (TESTS=all, .ci/run). */
 const gateOnly = [
+  'test/chat/terminal.test.ts',
   'test/cli/approvals.test.ts',
   'test/cli/decide.test.ts',
   'test/cli/demo.test.ts',
