@@ -30,8 +30,8 @@ export const ignoredInHome = [
 ];
 
 /** Files and folders that a new home copies from the package's own home. */
-const copiedPaths = ['agentdir.yaml', 'allowlist.yaml', 'templates', 'memory', 'playbooks', 'schemas'];
-const emptyFolders = ['sessions', 'inbox', 'workflows', 'workspaces'];
+const copiedPaths = ['agentdir.yaml', 'allowlist.yaml', 'templates', 'memory', 'playbooks', 'workflows', 'schemas'];
+const emptyFolders = ['sessions', 'inbox', 'workspaces'];
 
 export interface CreatedHome {
   dir: string;

@@ -1,21 +1,14 @@
 import {readdirSync, readFileSync, renameSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {implementedTools} from '../../src/effects/tools/registry.ts';
 import {expectedNames} from '../../src/formats/common/key.ts';
 import {notYet} from '../../src/formats/common/no-effect.ts';
 import {parseSettings} from '../../src/formats/settings.ts';
 import {parseTemplate} from '../../src/formats/template.ts';
-import {laterTools} from '../../src/policy/tool/later-tools.ts';
-import {tools} from '../../src/policy/tools.ts';
 import {agentdir, newHome, put, root, until} from '../cli/run.ts';
 import {read, serve} from '../daemon/serve.ts';
 
 describe('the tables of what this version does not do', () => {
-  it('name every tool that cannot run, and no other', () => {
-    expect([...Object.keys(laterTools), ...implementedTools].sort()).toEqual(Object.keys(tools).sort());
-  });
-
   it('have no row for a key that the source uses', () => {
     const source = readdirSync(join(root, 'src'), {recursive: true, withFileTypes: true})
       .filter(entry => entry.isFile() && !entry.parentPath.includes('/src/formats'))

@@ -23,6 +23,17 @@ export interface BackgroundOptions {
 /** Starts a background daemon and waits until it is ready. */
 export async function startInBackground({home, program, json}: BackgroundOptions): Promise<number> {
   refuseSecond(home);
+  const {pid, log} = await launchDaemon(home, program);
+  if (json) printJson({running: true, pid, log});
+  else
+    print(
+      `${colors.green('serving')} ${home} in the background: process ${pid}\n  log: ${log}\n  status: agentdir status; stop: agentdir stop`,
+    );
+  return exit.done;
+}
+
+/** Starts a background daemon, prints nothing, and waits until it is ready. */
+export async function launchDaemon(home: string, program: string): Promise<{pid: number | undefined; log: string}> {
   const log = logPath(home);
   makeFolders(dirname(log));
   rotate(log);
@@ -49,12 +60,7 @@ export async function startInBackground({home, program, json}: BackgroundOptions
       code === exit.daemon ? exit.daemon : exit.failed,
       `log: ${relative(process.cwd(), log) || log}`,
     );
-  if (json) printJson({running: true, pid: child.pid, log});
-  else
-    print(
-      `${colors.green('serving')} ${home} in the background: process ${child.pid}\n  log: ${log}\n  status: agentdir status; stop: agentdir stop`,
-    );
-  return exit.done;
+  return {pid: child.pid, log};
 }
 
 /** Stops the daemon and waits until it has exited. */
