@@ -121,7 +121,7 @@ export function scheduleTarget({to, workflow}: ScheduleSetting): string {
 
 const price = z
   .looseObject({input: z.number().min(0), output: z.number().min(0)})
-  .describe('US dollars for a million tokens.');
+  .describe('US dollars per million tokens.');
 
 export const notifyEvents = ['approval', 'failed', 'idle'] as const;
 
