@@ -64,6 +64,7 @@ const gateOnly = [
   'test/daemon/task-waits.test.ts',
   'test/daemon/together.test.ts',
   'test/daemon/turn-recovery.test.ts',
+  'test/daemon/workflows.test.ts',
   'test/daemon/workspaces.test.ts',
   'test/docs-commands.test.ts',
   'test/effects/sandbox-run.test.ts',

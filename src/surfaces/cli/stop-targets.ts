@@ -30,8 +30,9 @@ function summary(stopped: readonly Stopped[]): string {
   ].join('\n');
 }
 
-function line({kind, name, changed}: Stopped): string {
+function line({kind, name, changed, ended}: Stopped): string {
   const shown = colors.bold(kind === 'instance' ? `@${name}` : name);
+  if (ended) return changed ? `${colors.green('stopped')} ${shown}: its task has ended` : `${shown} has ended already`;
   if (!changed) return `${shown} is stopped already`;
   const again = {
     instance: `agentdir start @${name}`,

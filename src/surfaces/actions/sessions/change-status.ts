@@ -24,6 +24,14 @@ export function pauseSession(home: string, file: SessionFile): Promise<StatusCha
   });
 }
 
+/** Stops a session: the task of a delegated one ends, any other is paused. */
+export function stopSession(home: string, file: SessionFile): Promise<StatusChange> {
+  if (foundNow(home, file).header.parent === undefined) return pauseSession(home, file);
+  return change(home, file, ({header}) =>
+    header.status === 'completed' ? undefined : {status: 'completed', edit: session => session},
+  );
+}
+
 /** Lets a session that is paused, or ended in an error, go on where it was. */
 export function resumeSession(home: string, file: SessionFile): Promise<StatusChange> {
   return change(home, file, ({header}) => {
