@@ -6,6 +6,7 @@ import {readHomeFile} from '../../home/read.ts';
 import {setFacts} from '../../loop/accept-version.ts';
 import {type FileContent, type FileSnapshot, snapshotOfSession} from '../../loop/file-snapshot.ts';
 import {statSignature} from '../../loop/file-state.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
 import type {DaemonEntry} from '../../loop/planned-write.ts';
 import {createText, replaceText} from '../../loop/write.ts';
 import type {With} from '../state/parts.ts';
@@ -52,7 +53,7 @@ export async function makeRoom(
   if (!header || place === 0) return session;
   const id = header.session_id ?? stemOf(path);
   const named = header.segments ?? [];
-  const segment = `sessions/archive/${id}.${named.length + 1}.session.yaml`;
+  const segment = nextSegment(files, id, named);
   const {forked_from, created} = header;
   const own = {
     ...{session_id: stemOf(segment), agent_id: header.agent_id, status: 'completed' as const},
@@ -82,6 +83,15 @@ export async function makeRoom(
   setFacts(files, segment, seen.facts);
   daemon.turns.segments.wrote(segment, older.messages);
   return withHeader(rest, {segments: [...named, segment]}, now);
+}
+
+/** The file for the next segment. A session that does a task for this one may have the name of the first. */
+function nextSegment({index}: HomeFiles, id: string, named: readonly string[]): string {
+  for (let n = named.length + 1; ; n++) {
+    const path = `sessions/archive/${id}.${n}.session.yaml`;
+    const isTaken = index.definitionsOf(`session/${id}.${n}`).some(other => other.path !== path);
+    if (!isTaken && !named.includes(path)) return path;
+  }
 }
 
 async function write(

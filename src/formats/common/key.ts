@@ -123,7 +123,7 @@ export function stemOf(path: string): string {
 
 /** Whether a file holds older messages of another session file. */
 export function isSegment(path: string): boolean {
-  return path.startsWith('sessions/archive/') && /\.\d+$/.test(stemOf(path));
+  return /^sessions\/archive\/[^/]+$/.test(path) && /\.\d+$/.test(stemOf(path));
 }
 
 /** Kinds whose ids are unique in the home, in whatever folder. */

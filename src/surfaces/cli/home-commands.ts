@@ -89,17 +89,24 @@ export function addHomeCommands(
   );
   about(
     program
-      .command('stop')
-      .summary('stop the daemon')
-      .description('Stop the daemon and wait until it has exited. After 10 seconds it is killed.')
-      .action(async () => finish(await (await background()).stopDaemon({home: home(), json: json()}))),
+      .command('stop [sessions...]')
+      .summary('stop the daemon, or sessions')
+      .description(
+        'Stop the daemon and wait until it has exited; after 10 seconds it is killed. With sessions, stop those and leave the daemon alone: a session that does a task ends with the result "stopped", any other is paused.',
+      )
+      .action(async (sessions: string[]) => {
+        if (sessions.length === 0) return finish(await (await background()).stopDaemon({home: home(), json: json()}));
+        const {changeSessionsCommand} = await import('./session-state.ts');
+        return finish(await changeSessionsCommand({home: home(), verb: 'stop', sessions, json: json()}));
+      }),
     {
       examples: [
         ['agentdir stop', 'the daemon of the current home'],
-        ['agentdir stop --home ~/agents', 'the daemon of another home'],
+        ['agentdir stop planner-001-7k2m.1', 'a task that planner-001-7k2m gave to another agent'],
       ],
-      exits: {1: 'the daemon did not exit', 5: 'no daemon is running'},
+      exits: {1: 'the daemon did not exit', 4: 'a session has errors', 5: 'no daemon is running'},
       json: 'value',
+      names: {sessions: 'session'},
     },
   );
   about(
