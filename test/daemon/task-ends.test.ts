@@ -237,7 +237,6 @@ describe('an agent that ends its turn', () => {
     minds.set('dot', () => ({text: 'I have done something'}));
     minds.set('eve', ({last, tools}): Reaction => {
       if (tools > 0) return {text: 'now it is'};
-      if (last.includes('nothing')) return {text: 'I see'};
       return last.includes(REMINDED) ? done(idIn(last), 'done') : {text: 'it is done'};
     });
     put(home, {[path]: '- [ ] @dot "stands"\n  id: st\n- [ ] @eve "first"\n  id: e1\n- [ ] @eve "second"\n  id: e2\n'});
@@ -297,6 +296,7 @@ describe('an agent that ends its turn', () => {
     const path = 'tasks/names.task.md';
     minds.set('eve', ({last, tools}): Reaction => {
       if (tools > 0) return {text: 'now it is'};
+      if (last.includes('nothing')) return {text: 'I see'};
       return last.includes(REMINDED) ? done('nm', 'done') : {text: 'what do you say, @dot?'};
     });
     minds.set('dot', () => ({text: 'nothing'}));
