@@ -3,6 +3,7 @@ import {appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, writeFil
 import {basename, dirname, join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {environment, git, newHome, root, startAgentdir, temporary, until} from './cli/run.ts';
+import {clean} from './daemon/serve.ts';
 import {freshClone} from './fresh-clone.ts';
 import {hasShape, inlineCommands, stepsOf} from './readme-blocks.ts';
 
@@ -75,10 +76,7 @@ describe('npm start in a fresh clone', () => {
       () => existsSync(join(clone, 'workspaces/executor-001/hello.txt')),
       there => there,
     );
-    await until(
-      () => git(clone, 'status', '--porcelain'),
-      status => status === '',
-    );
+    await clean(clone);
     expect(await git(clone, 'log', '--format=%an')).toContain('Ada');
 
     const pid = Number(readFileSync(join(clone, '.agentdir/daemon.pid'), 'utf8'));

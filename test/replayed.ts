@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {listSessions} from '../src/home/session-files.ts';
-import {replay} from '../src/surfaces/actions/replay/replay.ts';
+import {agentdir} from './cli/run.ts';
 
 /** Homes whose history a test has made up, or in which it changes what was recorded. */
 const madeUp = new Set<string>();
@@ -15,12 +15,9 @@ export function isMadeUp(home: string): string {
 /** Every session of a home that a test leaves behind is, replayed, what it was. */
 export async function expectReplayed(home: string): Promise<void> {
   if (madeUp.has(home) || !existsSync(join(home, '.git')) || listSessions(home).length === 0) return;
-  const began = performance.now();
-  const {sessions, commits} = await replay(home, {wants: () => true, policy: 'then'});
-  if (process.env.REPLAY_TIMES) {
-    const ms = Math.round(performance.now() - began);
-    process.stderr.write(`replayed ${sessions.length} sessions, ${commits} commits in ${ms} ms\n`);
-  }
+  const {stdout, stderr} = await agentdir(home, ['replay', '--all', '--policy', 'then', '--json']);
+  if (stdout === '') throw new Error(`no replay of ${home}: ${stderr}`);
+  const {sessions} = JSON.parse(stdout) as {sessions: {session: string; differences: object[]}[]};
   const different = sessions.flatMap(({session, differences}) =>
     differences[0] ? [{session, ...differences[0]}] : [],
   );

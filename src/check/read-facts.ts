@@ -172,7 +172,7 @@ function references(file: Extract<ParsedFile, {kind: 'settings'}>['file']): Refe
       route.to,
       ['inbox', 'routes', i, 'to'],
     ]),
-    ...(value?.schedules ?? []).map((schedule, i): [string, (string | number)[]] => [
+    ...(value?.schedules ?? []).map((schedule, i): [string | undefined, (string | number)[]] => [
       schedule.to,
       ['schedules', i, 'to'],
     ]),

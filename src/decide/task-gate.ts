@@ -7,6 +7,7 @@ import {assigneeOf} from '../formats/task/task-assignee.ts';
 
 /** Fields that say what is to be done, by whom, and what has to happen before. */
 const CONTENT: ReadonlySet<string> = new Set([
+  'title',
   'prompt',
   'description',
   'reason',

@@ -42,6 +42,7 @@ describe('keys without effect', () => {
     expect(codes('concurrency: 3\nconcurency: 4\n')).toEqual([
       'LIKELY_TYPO 2 did you mean "concurrency"? That key is there already',
     ]);
+    expect(codes('limits: {per_day: {cost: 5}}\n')).toEqual(['LIKELY_TYPO 1 did you mean "cost_usd"?']);
     expect(codes('search: {embeddings: {base_url: "http://127.0.0.1:1", model: m, api_keyenv: X}}\n')).toEqual([
       'LIKELY_TYPO 1 did you mean "api_key_env"?',
     ]);

@@ -1,5 +1,5 @@
 import {type ChildProcess, spawn} from 'node:child_process';
-import {existsSync, readFileSync} from 'node:fs';
+import {existsSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import type {Duplex} from 'node:stream';
 import {fileURLToPath} from 'node:url';
@@ -86,14 +86,6 @@ export function runIn(host: Host, cwd: string, args: readonly string[], env: Nod
   });
 }
 
-/** Clock ticks that hosts and what they started have computed so far: they have not ended, so nobody else counts them. */
-export function ticksOfHosts(): number {
-  let sum = 0;
-  for (const {child} of hosts) {
-    const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
-      .replace(/^.*\) /, '')
-      .split(' ');
-    for (const field of fields.slice(11, 15)) sum += Number(field);
-  }
-  return sum;
+export function hostPids(): number[] {
+  return [...hosts].flatMap(({child}) => child.pid ?? []);
 }

@@ -1,10 +1,11 @@
-import {type ChildProcess, execFile, spawn} from 'node:child_process';
+import {type ChildProcess, spawn} from 'node:child_process';
 import {cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {onTestFinished} from 'vitest';
 import {hostFor, runIn} from './hosts.ts';
+import {runProgram} from './starter.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const main = join(root, 'bin/main.js');
@@ -32,14 +33,6 @@ export const environment: NodeJS.ProcessEnv = {
   GIT_COMMITTER_EMAIL: 'ada@example.org',
 };
 
-function run(command: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Run> {
-  return new Promise(resolve => {
-    execFile(command, [...args], {cwd, env, maxBuffer: 64 * 1024 * 1024}, (error, stdout, stderr) => {
-      resolve({code: error ? Number(error.code ?? 1) : 0, stdout, stderr});
-    });
-  });
-}
-
 /** The built program's command. In a process that has run others before, where that makes no difference: it loads the program once. */
 export function agentdir(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = environment): Promise<Run> {
   const host = hostFor(cwd, args, env, environment);
@@ -52,7 +45,7 @@ export function agentdirAlone(
   args: readonly string[],
   env: NodeJS.ProcessEnv = environment,
 ): Promise<Run> {
-  return run(process.execPath, [main, ...args], cwd, env);
+  return runProgram(process.execPath, [main, ...args], cwd, env);
 }
 
 /** The same, to look at while it runs; what it reads is `input`. It is killed when the test ends. */
@@ -85,7 +78,7 @@ export function startAgentdir(cwd: string, args: readonly string[], input?: stri
 
 /** When it returns, it is over: git's own tidying up does not go on behind our back, with its locks. */
 export async function git(cwd: string, ...args: string[]): Promise<string> {
-  const result = await run('git', ['-c', 'gc.autoDetach=false', ...args], cwd, environment);
+  const result = await runProgram('git', ['-c', 'gc.autoDetach=false', ...args], cwd, environment);
   if (result.code !== 0) throw new Error(`git ${args.join(' ')}: ${result.stderr}`);
   return result.stdout;
 }

@@ -4,7 +4,7 @@ import {describe, expect, it} from 'vitest';
 import {agentdir, git, put, temporary, until} from '../cli/run.ts';
 import {askedBy, decideInQueue, decideOnPage, field, itemsOf, pageOf, pagePath, pagesIn, whenItem} from './deciding.ts';
 import {openHouse} from './house.ts';
-import {read, serve} from './serve.ts';
+import {clean, read, serve} from './serve.ts';
 import {atRest, begin, pathOf, sessionOf, whenIt} from './talk.ts';
 
 const AGENT = `id: talker
@@ -362,11 +362,6 @@ describe('a yes', () => {
 describe('a call that ran', () => {
   const lines = (name: string) => readFileSync(inWorkspace(name), 'utf8').split('\n').length - 1;
   const text = (path: string) => read(house.home, path);
-  const clean = () =>
-    until(
-      () => git(house.home, 'status', '--porcelain'),
-      status => status === '',
-    );
 
   it('does not run again when its session comes back from before, and its request is told as it was', async () => {
     const id = calling(command('echo x >> once.txt'));
@@ -379,10 +374,7 @@ describe('a call that ran', () => {
     const queue = text('tasks/approvals.task.md');
     // As git reset --hard would: the session from before the start, the queue from before its outcome.
     rmSync(join(house.home, pathOf(id)));
-    await until(
-      () => git(house.home, 'status', '--porcelain'),
-      status => status === '',
-    );
+    await clean(house.home);
     put(house.home, {
       [pathOf(id)]: before,
       'tasks/approvals.task.md': queue.replace(/\n {2}executed_at: .*\n {2}outcome: done.*(?=\n$)/, ''),
@@ -399,12 +391,12 @@ describe('a call that ran', () => {
     const id = calling(command('echo x >> twice.txt'));
     const item = await askedBy(house.home, id);
     await whenIt(house.home, id, (_, {header}) => header?.status === 'waiting');
-    await clean();
+    await clean(house.home);
     const before = (await git(house.home, 'log', '-1', '--format=%H', '--', pathOf(id))).trim();
     decideInQueue(house.home, item.id, 'x');
     await whenItem(house.home, item.id, ({outcome}) => outcome !== undefined);
     await resultsOf(id);
-    await clean();
+    await clean(house.home);
     await git(house.home, 'checkout', before, '--', pathOf(id));
     const again = await askedBy(house.home, id, 1);
     expect(again.type).toBe('retry');
@@ -415,7 +407,7 @@ describe('a call that ran', () => {
     const {outcome} = await whenItem(house.home, again.id, ({outcome: came}) => came !== undefined);
     expect(outcome).toContain('done');
     expect(lines('twice.txt')).toBe(2);
-    await clean();
+    await clean(house.home);
     expect(await agentdir(house.home, ['verify', id])).toMatchObject({code: 0});
   });
 
@@ -425,7 +417,7 @@ describe('a call that ran', () => {
     decideInQueue(house.home, item.id, 'x');
     await whenItem(house.home, item.id, ({outcome}) => outcome !== undefined);
     await resultsOf(id);
-    await clean();
+    await clean(house.home);
     const log = await git(house.home, 'log', '--format=%H %s', '--', 'tasks/approvals.task.md');
     const [approved = ''] =
       log
@@ -446,7 +438,7 @@ describe('a call that ran', () => {
       decideInQueue(house.home, again.id, '-');
       expect(await resultsOf(id)).toMatchObject([{code: 'REJECTED'}]);
       expect(lines('journal.txt')).toBe(1);
-      await clean();
+      await clean(house.home);
     }
     await house.daemon.stop();
     await git(house.home, 'reset', '--hard', '--quiet', head);
@@ -463,10 +455,7 @@ describe('a call that ran', () => {
       .replace(/\n +started: .*\n +run: .*/, '')
       .replace('status: sleeping', 'status: active');
     rmSync(join(house.home, pathOf(id)));
-    await until(
-      () => git(house.home, 'status', '--porcelain'),
-      status => status === '',
-    );
+    await clean(house.home);
     put(house.home, {[pathOf(id)]: kept});
     const item = await askedBy(house.home, id);
     expect(item.type).toBe('retry');
@@ -656,9 +645,6 @@ describe('decided requests', () => {
       ).toHaveLength(1);
     }
     expect(left).toContain('id: old-159');
-    await until(
-      () => git(house.home, 'status', '--porcelain'),
-      text => text === '',
-    );
+    await clean(house.home);
   });
 });

@@ -4,7 +4,7 @@ import {describe, expect, it} from 'vitest';
 import {parseSession} from '../../src/formats/session/session.ts';
 import {parseTasks} from '../../src/formats/task/task-parse.ts';
 import {agentdir, git, newHome, put, until} from '../cli/run.ts';
-import {read, serve, settled, subjects} from './serve.ts';
+import {clean, read, serve, settled, subjects} from './serve.ts';
 
 /** Nobody is to answer: only what happens to the file is of interest. */
 const LEAST = 'agent_id: planner-001 # mine\nstatus: paused\nmessages:\n  - role: user\n    content: Is Redis up?\n';
@@ -161,11 +161,7 @@ describe('however an editor saves', () => {
       text += `line ${i} ${'x'.repeat(40)}\n`;
       save(join(home, 'memory/m.md'), text);
       // The next save comes 10 to 40 ms later, as a nervous person's would.
-      if (i % 2)
-        await until(
-          () => git(home, 'status', '--porcelain'),
-          status => status === '',
-        );
+      if (i % 2) await clean(home);
       else await new Promise(resolve => setTimeout(resolve, 10 + i * 4));
     }
     await settled(home, 'memory/m.md', t => t === text);

@@ -8,7 +8,7 @@ import {agentdir, git, put, thorough, until} from '../cli/run.ts';
 import type {ChatRequest, Reaction} from '../model/fake-openai.mjs';
 import {startFakeOpenAI} from '../model/fake-openai.mjs';
 import {expectReplayed} from '../replayed.ts';
-import {read, type Served, serve} from './serve.ts';
+import {clean, read, type Served, serve} from './serve.ts';
 import {expectSound, filesIn} from './sound.ts';
 
 /** What an agent does; asked with what it is sent. */
@@ -87,8 +87,4 @@ export const whenTask = (home: string, path: string, title: string, holds: (task
     () => ({task: taskNamed(home, path, title), text: read(home, path)}),
     ({task}) => task !== undefined && holds(task),
   );
-export const clean = (home: string) =>
-  until(
-    () => git(home, 'status', '--porcelain'),
-    status => status === '',
-  );
+export {clean};

@@ -1,9 +1,10 @@
-import {type ChildProcess, spawn} from 'node:child_process';
+import {spawn} from 'node:child_process';
 import {appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {environment, git, newHome, put, until} from '../cli/run.ts';
-import {read, serve, settled} from './serve.ts';
+import type {Started} from '../cli/starter.ts';
+import {clean, read, serve, settled} from './serve.ts';
 
 /**
  * One kind of a person's git command, again and again. Their own commands would clash with each other, so they take
@@ -32,7 +33,7 @@ async function loop(home: string, name: string, script: string, times: number): 
 }
 
 /** The daemon stands still, and not while it holds git's lock: nobody's git would work until it goes on. */
-async function halt(home: string, child: ChildProcess): Promise<void> {
+async function halt(home: string, child: Started): Promise<void> {
   await until(
     () => {
       child.kill('SIGSTOP');
@@ -152,10 +153,7 @@ describe('a person’s own git beside the daemon', () => {
       text => text === 'a\nb\n',
     );
     expect(await git(home, 'log', '-2', '--format=%an: %s')).toBe('Ada: memory(a): edited by hand\nAda: lagging\n');
-    await until(
-      () => git(home, 'status', '--porcelain'),
-      status => status === '',
-    );
+    await clean(home);
     await stop();
   });
 

@@ -9,12 +9,12 @@ import {splitSession} from '../../src/formats/session/session-split.ts';
 import type {Difference} from '../../src/surfaces/actions/replay/difference.ts';
 import {replay} from '../../src/surfaces/actions/replay/replay.ts';
 import type {ReplayedSession} from '../../src/surfaces/actions/replay/replayed.ts';
-import {agentdir, environment, git, put, temporary, until} from '../cli/run.ts';
+import {agentdir, environment, git, put, temporary} from '../cli/run.ts';
 import {isMadeUp} from '../replayed.ts';
 import {calling, resultsOf} from './calling.ts';
 import {askedBy, decideInQueue} from './deciding.ts';
 import {openHouse} from './house.ts';
-import {committed, read} from './serve.ts';
+import {clean, committed, read} from './serve.ts';
 import {append, atRest, pathOf, whenIt} from './talk.ts';
 
 /** One session with all that happens in sessions, recorded by a real daemon; each test changes a copy of its home. */
@@ -40,10 +40,7 @@ beforeAll(async () => {
   append(home, 'story', 'and now?');
   await whenIt(home, 'story', (lines, session) => lines.length > 10 && atRest(lines, session));
   await committed(home, path, () => true);
-  await until(
-    () => git(home, 'status', '--porcelain'),
-    status => status === '',
-  );
+  await clean(home);
   await readVersions(home);
   for (const [i, {role}] of sessionIn(home).messages.entries())
     if (role === 'assistant' || role === 'tool_result') places.push(i);

@@ -1,9 +1,8 @@
-import {type ChildProcess, spawn} from 'node:child_process';
-import {existsSync, readFileSync} from 'node:fs';
+import {existsSync, readFileSync, statSync} from 'node:fs';
 import {join} from 'node:path';
-import {createInterface} from 'node:readline';
 import {onTestFinished} from 'vitest';
 import {environment, git, main, until} from '../cli/run.ts';
+import {Started} from '../cli/starter.ts';
 
 export interface Event {
   event: string;
@@ -12,8 +11,9 @@ export interface Event {
 
 /** A real daemon, and what it has told so far. */
 export interface Served {
-  child: ChildProcess;
-  pid: number;
+  child: Started;
+  /** 0 until it has begun; it has when it serves. */
+  readonly pid: number;
   events: Event[];
   errors: () => string;
   exited: Promise<number | string | null>;
@@ -29,25 +29,27 @@ export function spawnDaemon(
   options: {uid?: number; gid?: number} = {},
   atEnd: (end: () => Promise<void>) => void = onTestFinished,
 ): Served {
-  const child = spawn(process.execPath, [main, 'start', '--json'], {
+  const child = new Started(process.execPath, [main, 'start', '--json'], {
     cwd: home,
     env: {...environment, ...env},
-    stdio: ['ignore', 'pipe', 'pipe'],
     ...options,
   });
   const events: Event[] = [];
+  let stdout = '';
   let stderr = '';
-  createInterface({input: child.stdout as NodeJS.ReadableStream}).on('line', line => {
-    events.push(JSON.parse(line) as Event);
+  child.on('stdout', text => {
+    const lines = (stdout + text).split('\n');
+    stdout = lines.pop() ?? '';
+    for (const line of lines) events.push(JSON.parse(line) as Event);
   });
-  child.stderr?.on('data', chunk => {
-    stderr += chunk;
+  child.on('stderr', text => {
+    stderr += text;
   });
   const exited = new Promise<number | string | null>(resolve =>
     child.once('exit', (code, signal) => resolve(code ?? signal)),
   );
   const end = (signal: NodeJS.Signals) => {
-    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    child.kill(signal);
     return exited;
   };
   const kill = async () => {
@@ -56,7 +58,9 @@ export function spawnDaemon(
   atEnd(kill);
   return {
     child,
-    pid: child.pid ?? 0,
+    get pid() {
+      return child.pid ?? 0;
+    },
     events,
     errors: () => stderr,
     exited,
@@ -82,12 +86,39 @@ export async function serve(
 export const read = (home: string, path: string): string =>
   existsSync(join(home, path)) ? readFileSync(join(home, path), 'utf8') : '';
 
+/**
+ * `git status`, for who waits until it says something else: asked again when the index or HEAD has changed, or after a while, because each time
+ * costs a process.
+ */
+function statusOf(home: string, ...paths: string[]): () => Promise<string> {
+  let status = '';
+  let seen = '';
+  let asked = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const now = ['.git/index', '.git/logs/HEAD']
+      .map(path => statSync(join(home, path), {throwIfNoEntry: false, bigint: true}))
+      .map(file => `${file?.ino} ${file?.mtimeNs}`)
+      .join();
+    if (status !== '' && now === seen && performance.now() - asked < 250) return status;
+    asked = performance.now();
+    seen = now;
+    status = await git(home, 'status', '--porcelain', ...(paths.length > 0 ? ['--', ...paths] : []));
+    return status;
+  };
+}
+
+/** Until git has what is on disk. */
+export async function clean(home: string): Promise<void> {
+  await until(statusOf(home), status => status === '');
+}
+
 /** Until the daemon has nothing left to do: what is on disk is in git, whose lock is free, and the file reads as `holds` says. */
 export async function settled(home: string, path: string, holds: (text: string) => boolean): Promise<string> {
+  const ask = statusOf(home);
   return until(
     async () => {
       const text = read(home, path);
-      const status = holds(text) ? await git(home, 'status', '--porcelain') : 'not asked for yet';
+      const status = holds(text) ? await ask() : 'not asked for yet';
       return {text, status: status || (existsSync(join(home, '.git/index.lock')) ? 'locked' : '')};
     },
     ({status}) => status === '',
@@ -96,10 +127,11 @@ export async function settled(home: string, path: string, holds: (text: string) 
 
 /** As `settled`, of this file alone: an editor may have others of its own lying about. */
 export async function committed(home: string, path: string, holds: (text: string) => boolean): Promise<string> {
+  const ask = statusOf(home, path);
   return until(
     async () => {
       const text = read(home, path);
-      const status = holds(text) ? await git(home, 'status', '--porcelain', '--', path) : 'not asked for yet';
+      const status = holds(text) ? await ask() : 'not asked for yet';
       return {text, status};
     },
     ({status}) => status === '',

@@ -9,7 +9,7 @@ import {agentdir, git, put, until} from '../cli/run.ts';
 import {type ChatRequest, type Reaction, startFakeOpenAI} from '../model/fake-openai.mjs';
 import {expectReplayed} from '../replayed.ts';
 import type {Result, Wanted} from './calling.ts';
-import {read, type Served, serve, spawnDaemon} from './serve.ts';
+import {clean, read, type Served, serve, spawnDaemon} from './serve.ts';
 import {expectSound, filesIn, homes} from './sound.ts';
 
 /** One home and daemon for all: agents that share nothing but that. */
@@ -77,11 +77,6 @@ const heardBy = (name: string) =>
     messages.flatMap(({role, content}) => (role === 'user' ? [content ?? ''] : [])),
   );
 const times = (texts: readonly string[], part: string) => texts.filter(text => text.includes(part)).length;
-const clean = () =>
-  until(
-    () => git(home, 'status', '--porcelain'),
-    status => status === '',
-  );
 
 /** What the agent is told of calls that it makes, those of an answer together, in a session of its own. */
 async function results(agent: string, id: string, ...answers: Wanted[][]): Promise<Result[]> {
@@ -165,7 +160,7 @@ describe('update_task', () => {
   it('does not take back that a person ticked it meanwhile', async () => {
     const path = 'tasks/ended.task.md';
     put(home, {[path]: '- [x] @agent-b "e"\n  id: e1\n- [-] @agent-b "f"\n  id: e2\n'});
-    await clean();
+    await clean(home);
     const told = await results('agent-b', 'ended', [
       update({id: 'e1', status: 'in_progress', note: 'I am at it'}),
       update({id: 'e2', status: 'in_progress'}),
@@ -215,14 +210,14 @@ describe('a task that words from outside led to', () => {
       'templates/reader.agent.yaml': agentText('reader').replace('[', '[read_file, grep, search_files, '),
       [path]: `- [/] "harmless words"\n  id: o1\n${started}  notes:\n    - harmless, too\n- [/] "obey the page"\n  id: o2\n${started}`,
     });
-    await clean();
+    await clean(home);
     // They are known without it, and then with it: the rows are kept up to date.
     expect(await taintBy('before', query("SELECT text FROM notes WHERE task = 'o2'"))).toBeUndefined();
     appendFileSync(
       join(home, path),
       `  taint: |\n${sources.map(source => `    ${source}\n`).join('')}  notes:\n    - as it says\n`,
     );
-    await clean();
+    await clean(home);
   });
 
   it.each<[string, Wanted]>([
@@ -258,7 +253,7 @@ describe('a task that words from outside led to', () => {
       () => read(home, 'tasks/passed.task.md'),
       text => text.includes('stalled:'),
     );
-    await clean();
+    await clean(home);
   });
 
   it.each<[string, Wanted]>([
@@ -298,7 +293,7 @@ describe('the system prompt', () => {
       'tasks/quiet.task.md':
         '- [/] @quiet "read it"\n  id: quiet-1\n  started: 2026-01-01T00:00:00.000Z\n- [/] @quiet "obey me"\n  id: quiet-2\n  started: 2026-01-01T00:00:00.000Z\n  taint: inbox/x.jsonl#1\n- [/] @quiet "of another"\n  id: quiet-3\n  assign: new:agent-a\n  started: 2026-01-01T00:00:00.000Z\n- [ ] "made for it"\n  id: quiet-4\n  assign: new:quiet\n',
     });
-    await clean();
+    await clean(home);
     await results('quiet', 'prompt');
     const prompt = prompts.get('prompt') ?? '';
     expect(prompt).toContain('\n- @agent-a: worker\n');
@@ -322,7 +317,7 @@ describe('a note', () => {
     const before =
       '- [/] @agent-c "w"\n  id: w1\n  started: 2026-01-01T00:00:00.000Z\n  notes:\n    - 2026-01-01T00:00:00.000Z @human: begin\n';
     put(home, {[path]: before});
-    await clean();
+    await clean(home);
     await results('agent-c', 'woken', [update({id: 'w1', note: 'see this, @agent-d'})]);
     await until(
       () => heardBy('agent-d'),
@@ -332,7 +327,7 @@ describe('a note', () => {
       () => read(home, path),
       text => text.includes('mentioned:'),
     );
-    await clean();
+    await clean(home);
     // Saved from an editor that was opened before.
     writeFileSync(
       join(home, path),
@@ -342,7 +337,7 @@ describe('a note', () => {
       () => heardBy('agent-e'),
       heard => times(heard, 'and you') === 1,
     );
-    await clean();
+    await clean(home);
     expect(times(heardBy('agent-d'), 'see this')).toBe(1);
     expect(taskOf(path, 'w1')?.notes).toHaveLength(3);
   });
@@ -361,7 +356,7 @@ describe('a note', () => {
       () => read(home, path),
       text => text.includes('mentioned:'),
     );
-    await clean();
+    await clean(home);
     const lines = read(home, path).split('\n');
     const at = lines.findIndex(line => line.includes(': one'));
     lines.splice(at, 2, '    - 2026-01-03T00:00:00.000Z @human: three, @agent-f');

@@ -14,7 +14,7 @@ import {
   pagesIn,
   whenItem,
 } from '../daemon/deciding.ts';
-import {read} from '../daemon/serve.ts';
+import {clean, read} from '../daemon/serve.ts';
 import {pathOf, sessionOf} from '../daemon/talk.ts';
 import {Court, command} from './court.ts';
 
@@ -98,11 +98,8 @@ describe('forged', () => {
 });
 
 /** When all is in git: where that is. */
-async function clean(): Promise<string> {
-  await until(
-    () => git(court.home, 'status', '--porcelain'),
-    text => text === '',
-  );
+async function cleanHead(): Promise<string> {
+  await clean(court.home);
   return (await git(court.home, 'rev-parse', 'HEAD')).trim();
 }
 
@@ -161,11 +158,11 @@ describe('replayed', () => {
 
   it('a session checked out from before its call ran does not run it again', async () => {
     const {id, session, runs} = await court.asks(1);
-    const before = await clean();
+    const before = await cleanHead();
     decideInQueue(court.home, id, 'x');
     await whenItem(court.home, id, ({outcome}) => outcome !== undefined);
     await court.results(session);
-    await clean();
+    await cleanHead();
     await git(court.home, 'checkout', before, '--', pathOf(session));
     await court.askedAnew({session, id});
     expect(runs()).toBe(1);
@@ -173,11 +170,11 @@ describe('replayed', () => {
 
   it('a queue checked out from before the decisions runs nothing again', async () => {
     const {id, session, runs} = await court.asks(1);
-    const before = await clean();
+    const before = await cleanHead();
     decideInQueue(court.home, id, 'x');
     await court.results(session);
     await whenItem(court.home, id, ({outcome}) => outcome !== undefined);
-    await clean();
+    await cleanHead();
     await git(court.home, 'checkout', before, '--', APPROVALS_FILE);
     await whenItem(court.home, id, ({status}) => status === 'withdrawn' || status === 'pending');
     decideInQueue(court.home, id, 'x');
@@ -264,7 +261,7 @@ describe('expired', () => {
   /** The page is known to say yes before the time is over: the box in doubt keeps it from being taken until then. */
   const decideLateOnPage = async (id: string, at?: string) => {
     decideInQueue(court.home, id, '/');
-    await clean();
+    await cleanHead();
     decideOnPage(court.home, id, {decision: 'APPROVED', by: 'Ada', ...(at && {at})});
     await court.told(`approval ${id}: its box`);
     decideInQueue(court.home, id, '_', late);
@@ -460,10 +457,7 @@ describe('contradictory', () => {
     decideInQueue(court.home, id, 'x');
     await until(() => existsSync(court.inWorkspace('begun')), Boolean);
     decideInQueue(court.home, id, '-');
-    await until(
-      () => git(court.home, 'status', '--porcelain'),
-      text => text === '',
-    );
+    await clean(court.home);
     writeFileSync(court.inWorkspace('go'), '');
     expect(await court.results(session)).toMatchObject([{success: true}]);
     expect(runs()).toBe(1);

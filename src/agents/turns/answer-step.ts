@@ -56,9 +56,10 @@ export async function answerStep(
   const then = await callStep(daemon, caller, step.session, now, true);
   if (!then) return step;
   then.then = await answeredMeanwhile(daemon, caller, then.session, now);
-  // A result is undone by itself, so it gets its own commit.
+  // The result of a call with effects is undone by itself, so it gets its own commit.
+  const hasStarted = (then.entry.started?.length ?? 0) > 0;
   const hasResults = then.session.messages.length > step.session.messages.length;
-  return {...step, then: hasResults ? then : {...then, entry: {...then.entry, joins: true}}};
+  return {...step, then: hasStarted && hasResults ? then : {...then, entry: {...then.entry, joins: 'step'}}};
 }
 
 /** Wait this long for a fast model, so that results and the next answer share one file write. */
@@ -66,7 +67,7 @@ const AT_ONCE_MS = 3;
 
 /** The answer to the question that was asked ahead, if it has arrived and is final. */
 async function answeredMeanwhile(
-  daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'tasks'>,
+  daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'tasks' | 'spend'>,
   caller: Caller,
   session: Session,
   now: string,
@@ -80,7 +81,7 @@ async function answeredMeanwhile(
 
 /** Insert the reply at index `at`, after the messages that it answers. */
 async function replyStep(
-  daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'tasks'>,
+  daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'tasks' | 'spend'>,
   caller: Caller,
   session: Session,
   at: number,
@@ -117,7 +118,10 @@ async function replyStep(
   return {
     session: result,
     entry: {cause: 'turn', agent, ...wordsOf(reply)},
-    written: () => report({event: 'answered', session: id, agent, model, calls: calls.length, tokens}),
+    written() {
+      report({event: 'answered', session: id, agent, model, calls: calls.length, tokens});
+      daemon.spend.recorded();
+    },
     done: () => turns.answered(path),
   };
 }

@@ -95,14 +95,18 @@ export async function callStep(
   if (mayBegin && results.length === open.calls.length && (ahead || !turns.question(path)))
     await startQuestion(daemon, caller, result, ahead);
   const ended = results.map(({tool_call_id}) => tool_call_id ?? '');
+  const changed = new Set([...ended, ...(marked ? [marked.call] : [])]);
+  // The decision, the start and the result of an approved call are one step. Without an approval, the step would be that of the answer.
+  const isApproved = changed.size > 0 && open.calls.every(call => !changed.has(call.id) || call.approval !== undefined);
   return {
     session: result,
     entry: {
       words: reports.redact.text(wordsOf(open, results, marked, asks)),
       cause: 'call',
       agent: caller.agent,
-      trailers: trailersOf(open, [...ended, ...(marked ? [marked.call] : [])], asks),
+      trailers: trailersOf(open, [...changed], asks),
       started: marked?.names ?? [],
+      ...(isApproved && {joins: 'step' as const}),
     },
     written: () => {
       for (const request of asks) {

@@ -88,11 +88,15 @@ export function archivedSessionReconciler(): Reconciler {
   };
 }
 
-/** The state of a workflow instance follows from its sessions. */
+/** The state of a workflow instance follows from its sessions, and from those that work for them (`reviewer.pr-123.1`). */
 function lookAtRunOf(files: HomeFiles, path: string): void {
-  const [, instance] = /^sessions\/([^/]+)\//.exec(path) ?? [];
-  const run = instance === undefined ? undefined : runPath(instance);
-  if (run !== undefined && files.known.has(run)) lookAgain(files, run);
+  const [, parent] = /^(.+)\.\d+$/.exec(stemOf(path)) ?? [];
+  const above = parent === undefined ? undefined : files.index.definitionsOf(`session/${parent}`)[0]?.path;
+  for (const each of [path, above]) {
+    const [, instance] = /^sessions\/([^/]+)\//.exec(each ?? '') ?? [];
+    const run = instance === undefined ? undefined : runPath(instance);
+    if (run !== undefined && files.known.has(run)) lookAgain(files, run);
+  }
 }
 
 function hasNothingToDo(session: Session): boolean {

@@ -3,17 +3,11 @@ import {visibleLine} from '../../formats/common/visible.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {daemonOf} from '../../home/status.ts';
 import {archiveSession} from '../actions/sessions/archive-session.ts';
-import {
-  cancelTurn,
-  pauseSession,
-  resumeSession,
-  type StatusChange,
-  stopSession,
-} from '../actions/sessions/change-status.ts';
+import {cancelTurn, pauseSession, resumeSession, type StatusChange} from '../actions/sessions/change-status.ts';
 import {namedSession} from '../actions/sessions/named-session.ts';
 import {colors, note, print, printJson} from '../terminal/output.ts';
 
-const changes = {pause: pauseSession, resume: resumeSession, cancel: cancelTurn, stop: stopSession};
+const changes = {pause: pauseSession, resume: resumeSession, cancel: cancelTurn};
 type Verb = keyof typeof changes;
 
 export interface SessionChangeOptions {
@@ -39,14 +33,14 @@ export async function changeSessionsCommand({home, verb, sessions, json}: Sessio
   return exit.done;
 }
 
-const past: Record<Verb, string> = {pause: 'paused', resume: 'resumed', cancel: 'cancelled', stop: 'stopped'};
+const past: Record<Verb, string> = {pause: 'paused', resume: 'resumed', cancel: 'cancelled'};
 
 /** One line about a change, for people. */
 export function changeWords(verb: Verb, {id, status, changed}: StatusChange): string {
   const name = colors.bold(visibleLine(id));
   if (!changed) return verb === 'cancel' ? `${name} is not at work: it is ${status}` : `${name} is ${status} already`;
   const next =
-    verb === 'pause' || (verb === 'stop' && status === 'paused')
+    verb === 'pause'
       ? `; to go on: agentdir resume ${visibleLine(id)}`
       : verb === 'cancel'
         ? '; the next message wakes it'
