@@ -144,7 +144,6 @@ describe.each(Object.entries(formats))('%s', (_name, read) => {
 
   it('survives texts made to break parsers', () => {
     // Deep enough to overflow a stack. That time is linear, `npm run bench hostile` shows.
-    for (const [name, text] of Object.entries(hostileTexts(10_000)))
-      expect(read(text).again === text, name).toBe(true);
+    for (const [name, text] of Object.entries(hostileTexts(10_000))) expect(read(text).again === text, name).toBe(true);
   });
 });
