@@ -13,6 +13,7 @@ export const suites = {
   hostile: {load: () => import('./hostile-bench.mjs'), seconds: [420, 20]},
   redact: {load: () => import('./redact.mjs'), seconds: [30, 8]},
   commands: {load: () => import('./commands.mjs'), seconds: [60, 18]},
+  chat: {load: () => import('./chat.mjs'), seconds: [30, 20]},
   status: {load: () => import('./status.mjs'), seconds: [20, 12]},
   journal: {load: () => import('./journal.mjs'), seconds: [220, 30]},
   daemon: {load: () => import('./daemon.mjs'), seconds: [180, 40]},

@@ -1,4 +1,5 @@
 import {stemOf} from '../formats/common/key.ts';
+import {instanceOf} from '../formats/run.ts';
 import type {TaskState} from '../formats/task/task.ts';
 import {assigneeIn} from '../formats/task/task-assignee.ts';
 import type {Facts} from './facts.ts';
@@ -28,17 +29,22 @@ interface Work {
   tasks: {id: string; title: string | null; at: string; state: TaskState}[];
 }
 
-/** All agents of a home, by name. `files`: the facts of templates, sessions and task files. */
+/** All agents of a home, by name. `files`: the facts of templates, sessions, task files and workflow instances. */
 export function agentStates(files: Iterable<readonly [path: string, facts: Facts]>): AgentState[] {
   const agents = new Map<string, {file: string; facts: Facts}>();
   const work = new Map<string, Work>();
+  const all = [...files];
+  const members = new Set(
+    all.flatMap(([path, {run}]) => (run?.agents ?? []).map(name => `${name}@${instanceOf(path)}`)),
+  );
   const workOf = (agent: string) => {
-    const name = agent.split('@')[0] ?? agent;
+    // An agent of a workflow instance is no work of its namesake.
+    const name = members.has(agent) ? agent : (agent.split('@')[0] ?? agent);
     const found = work.get(name) ?? {statuses: new Set(), tasks: []};
     work.set(name, found);
     return found;
   };
-  for (const [path, facts] of files) {
+  for (const [path, facts] of all) {
     const {kind, session, tasks = []} = facts;
     const id = stemOf(path);
     // Of two templates with one name, the first by path counts.

@@ -37,14 +37,14 @@ export function copiedProblems(
       problem(
         'TEMPLATE_DIFFERS',
         {line, column: 1},
-        `${what}; remove ${key}: here to take the one of the template`,
+        `${what}; to use the template's, remove ${key}: here`,
         `to keep this one without the warning, add "keeps: [${key}]"`,
       ),
     );
   if (model !== '' && model !== wanted)
-    report('model', modelLine, `the session keeps the model "${model}", ${template} has "${wanted}"`);
+    report('model', modelLine, `the session keeps the model "${model}", but ${template} has "${wanted}"`);
   if (prompt !== '' && prompt !== wantedPrompt)
-    report('system_prompt', promptLine, `the session keeps a prompt that differs from that of ${template}`);
+    report('system_prompt', promptLine, `the session keeps a system prompt that differs from the one in ${template}`);
   return found;
 }
 

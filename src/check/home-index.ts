@@ -11,7 +11,7 @@ import {TaskLinks} from './task-links.ts';
 
 const NONE: readonly Problem[] = [];
 
-type Few = 'template' | 'playbook' | 'rejected';
+type Few = 'template' | 'playbook' | 'rejected' | 'run';
 
 /** A name that checks of other files have looked up, with those files. */
 interface Watch {
@@ -44,6 +44,7 @@ export class HomeIndex {
     template: new Set(),
     playbook: new Set(),
     rejected: new Set(),
+    run: new Set(),
   };
   readonly #counts = {agents: 0, sessions: 0, messages: 0, tasks: 0};
 
@@ -194,7 +195,7 @@ export class HomeIndex {
   /** The set that lists files of this kind, if any. */
   #fewWith(facts: Facts | undefined): Set<string> | undefined {
     const kind = facts?.kind;
-    return kind === 'template' || kind === 'playbook' || kind === 'rejected' ? this.#few[kind] : undefined;
+    return kind && Object.hasOwn(this.#few, kind) ? this.#few[kind as Few] : undefined;
   }
 
   #count(facts: Facts | undefined, sign: 1 | -1): void {

@@ -8,7 +8,7 @@ import type {Facts} from './facts.ts';
 import type {Look} from './look.ts';
 
 const TODO =
-  'give the model a price under models: in agentdir.yaml, such as price: {input: 3, output: 15} for a million tokens (0 if it is free), or limit tokens: limits: {per_day: {tokens: 5000000}}';
+  'give the model a price under models: in agentdir.yaml, for example price: {input: 3, output: 15} in US dollars per million tokens (0 if it is free), or limit tokens instead: limits: {per_day: {tokens: 5000000}}';
 
 function unpriced(place: Place, message: string, file = ''): Problem {
   return problem('UNPRICED_MODEL', place, message, TODO, file);

@@ -6,7 +6,6 @@ import {instanceOf} from '../formats/run.ts';
 import {isKnownBackend} from '../formats/workflow.ts';
 import {runPolicyTests} from '../policy/judge.ts';
 import {SHIPPED_POLICY} from '../policy/shipped-policy.ts';
-import {laterTools} from '../policy/tool/later-tools.ts';
 import {pathUse} from '../policy/tool-paths.ts';
 import {isExternalTool, toolNamed, tools} from '../policy/tools.ts';
 import type {FileOf, ParsedFile} from './parse-file.ts';
@@ -46,7 +45,7 @@ function fileName(path: string): Problem[] {
   return [problem('BAD_ID', {line: 1, column: 1}, message, 'rename the file')];
 }
 
-const usable = Object.keys(tools).filter(name => !Object.hasOwn(laterTools, name));
+const known = Object.keys(tools);
 
 /** Unknown tools are errors here: nobody watches the first turns of a team. An unknown backend is one when the workflow is run. */
 function workflowProblems({file}: FileOf<'workflow'>): Problem[] {
@@ -79,26 +78,23 @@ function instanceName({path, file}: FileOf<'run'>): Problem[] {
 
 /** A tool that models are not offered. */
 function missingTool(name: string, place: Place): Problem[] {
-  const known = toolNamed(name);
-  if (known !== undefined && !Object.hasOwn(laterTools, known)) return [];
-  if (known !== undefined || isExternalTool(name))
+  if (toolNamed(name) !== undefined) return [];
+  if (isExternalTool(name))
     return [
       problem(
         'NO_EFFECT',
         place,
-        known === undefined
-          ? `"${name}" has no effect: this version does not connect to MCP servers`
-          : `"${name}" has no effect: this version cannot run ${known === name ? 'it' : known}, and models are not offered it`,
+        `"${name}" has no effect: this version does not connect to MCP servers`,
         'leave it for a later version, or remove it',
       ),
     ];
-  const near = nearest(name, usable);
+  const near = nearest(name, known);
   return [
     problem(
       'UNKNOWN_TOOL',
       place,
       `unknown tool "${name}"; the agent is not offered it`,
-      near ? `did you mean "${near}"?` : `known tools: ${usable.join(', ')}`,
+      near ? `did you mean "${near}"?` : `known tools: ${known.join(', ')}`,
     ),
   ];
 }

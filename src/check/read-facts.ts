@@ -40,9 +40,14 @@ export function factsFrom(parsed: ParsedFile): Facts {
 }
 
 /** Whether a common session can skip `detachStrings`: its strings are detached already. */
-function isPlain({problems, needs, causes}: Facts, {segments, waits, waitingFor}: SessionFact): boolean {
+function isPlain(
+  {problems, needs, causes}: Facts,
+  {segments, waits, waitingFor, child, children}: SessionFact,
+): boolean {
   return (
     waitingFor === undefined &&
+    child === undefined &&
+    children === undefined &&
     causes === undefined &&
     problems.length + needs.length + segments.length + waits.length === 0
   );
@@ -167,7 +172,7 @@ function references(file: Extract<ParsedFile, {kind: 'settings'}>['file']): Refe
       route.to,
       ['inbox', 'routes', i, 'to'],
     ]),
-    ...(value?.schedules ?? []).map((schedule, i): [string, (string | number)[]] => [
+    ...(value?.schedules ?? []).map((schedule, i): [string | undefined, (string | number)[]] => [
       schedule.to,
       ['schedules', i, 'to'],
     ]),

@@ -1,6 +1,7 @@
 import type {Place} from '../formats/common/diagnostic.ts';
 import {isSegment, stemOf} from '../formats/common/key.ts';
 import {type CausedBy, causedInSession} from '../formats/session/causes.ts';
+import {type ChildState, childrenOf} from '../formats/session/child-session.ts';
 import type {Session} from '../formats/session/session.ts';
 import type {SessionHeader, SessionStatus} from '../formats/session/session-schema.ts';
 import {type DaySpent, spentIn, type Work, workIn} from '../formats/session/spent.ts';
@@ -34,7 +35,11 @@ export interface SessionFact {
   host?: true;
   /** Usage on the latest day. */
   spent?: DaySpent;
-  /** The request to raise a limit that the session waits for, and the limited work. */
+  /** The session does a task for another one. `delivery`: the message that gave it the task. */
+  child?: {parent: string; call: string; delivery: string; ended: boolean; due: boolean};
+  /** Sessions that do tasks for this one, and what its calls say about them. */
+  children?: Record<string, ChildState>;
+  /** The request to raise a limit or the session that the session waits for, and the limited work. */
   waitingFor?: string;
   work?: Work;
 }
@@ -81,6 +86,7 @@ export function sessionFacts(path: string, file: Session): SessionFacts {
       copied: detachStrings(copiedFact(file.head, header)),
       ...(runsOnHost(file) && {host: true as const}),
       ...(header.ephemeral === true && {ephemeral: true as const}),
+      ...family(header, messages),
       ...spending(header, messages),
     },
   };
@@ -98,6 +104,15 @@ export function detachStrings<T>(value: T): T {
 /** Short strings are always copies in V8. */
 function ownString<T extends string | null>(text: T): T {
   return text === null || text.length < 13 ? text : detachStrings(text);
+}
+
+function family({parent, result, result_due}: SessionHeader, messages: Session['messages']): Partial<SessionFact> {
+  const children = childrenOf({messages});
+  const child = parent && {
+    ...{parent: parent.session, call: parent.call, delivery: messages[0]?.delivery ?? ''},
+    ...{ended: result !== undefined, due: result_due === true},
+  };
+  return {...(child && {child}), ...(children.size > 0 && {children: Object.fromEntries(children)})};
 }
 
 function spending(header: SessionHeader, messages: Session['messages']): Partial<SessionFact> {

@@ -5,6 +5,7 @@ import {announceSandbox} from './confinement.ts';
 
 const AT_LAST_MS = 2_000;
 const SOON_MS = 500;
+const MODEL_HINT = 'to choose another: default_model: openai/MODEL in agentdir.yaml, or OPENAI_MODEL';
 const PRICE_HINT =
   'no price is listed for it, so limits on cost do not count it: see models: in docs/formats/settings.md';
 
@@ -53,7 +54,10 @@ async function announceModel({
 
 function hintFor(choice: ModelChoice): string | undefined {
   if ('failed' in choice) return undefined;
-  if (choice.kind === 'openai') return choice.price ? undefined : PRICE_HINT;
+  if (choice.kind === 'openai') {
+    const hints = [choice.id === undefined && MODEL_HINT, !choice.price && PRICE_HINT].filter(Boolean);
+    return hints.length > 0 ? hints.join('; ') : undefined;
+  }
   const {keys} = choice;
   if (keys === undefined) return undefined;
   const any = `${keys.slice(0, -1).join(', ')} or ${keys.at(-1)}`;
@@ -63,9 +67,13 @@ function hintFor(choice: ModelChoice): string | undefined {
 function inWords(choice: ModelChoice): string {
   if ('failed' in choice) return `none: ${choice.failed}; ${choice.hint}`;
   if (choice.kind === 'playbook') return `playbook (a script, not an AI): ${choice.why}`;
-  const {id = 'the first model', baseURL, keyVariable, price} = choice;
-  const host = baseURL !== undefined && URL.canParse(baseURL) ? ` of ${new URL(baseURL).host}` : '';
+  const {id, baseURL, keyVariable, price} = choice;
+  const host = baseURL !== undefined && URL.canParse(baseURL) ? new URL(baseURL).host : undefined;
+  const name =
+    id === undefined
+      ? `the first for chat that ${host ?? 'api.openai.com'} lists`
+      : `${id}${host === undefined ? '' : ` of ${host}`}`;
   const key = keyVariable === undefined ? '' : `key in ${keyVariable}`;
   const details = [key, price ? '' : 'cost unknown'].filter(Boolean).join(', ');
-  return `${id}${host}${details === '' ? '' : ` (${details})`}`;
+  return `${name}${details === '' ? '' : ` (${details})`}`;
 }

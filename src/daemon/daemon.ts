@@ -201,8 +201,7 @@ export async function serve({home, once, version, report: reportTo, world: given
     const watch =
       once || environment.AGENTDIR_NO_WATCH ? undefined : watchHome(disk, (path, event) => scanner.hint(path, event));
     // Wait for the consequences of an edit, so that they are published with it.
-    journal.expecting = () =>
-      daemon.turns.underWay > 0 || daemon.approvals.starting || daemon.approvals.outcomes.size > 0;
+    journal.expecting = () => daemon.turns.underWay > 0 || daemon.approvals.isStepOpen || daemon.spend.isWriting;
     journal.onWaiting = why => troubles.set('journal', why);
     try {
       await withRoom(() => recoverVersions(daemon));

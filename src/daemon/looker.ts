@@ -63,6 +63,7 @@ export class Looker {
       {recognizeUnchanged},
       {homeName},
       {contextServices},
+      {delegationServices},
     ] = await Promise.all([
       import('../loop/look.ts'),
       import('./reconcilers.ts'),
@@ -74,6 +75,7 @@ export class Looker {
       import('../loop/recognize.ts'),
       import('../loop/file-snapshot.ts'),
       import('../workflows/services.ts'),
+      import('../agents/delegation/services.ts'),
     ]);
     daemon.files.name = homeName(daemon.files.disk);
     daemon.files.kinds.reconcilers.add(makeReconcilers(daemon));
@@ -85,6 +87,7 @@ export class Looker {
     effects.services = (caller, call, signal) => ({
       ...servicesFor(daemon, caller, call, signal),
       ...contextServices(daemon, caller, call),
+      ...delegationServices(daemon, caller, call),
     });
     this.#recognize = recognizeUnchanged;
     this.#announce = announce;

@@ -3,6 +3,7 @@ import {policyReconciler} from '../agents/approvals/new-rules.ts';
 import {approvalPageReconciler} from '../agents/approvals/pages.ts';
 import {approvalQueueReconciler} from '../agents/approvals/queue-file.ts';
 import {memoryReconciler} from '../agents/calls/remember.ts';
+import {spawnedAgentReconciler} from '../agents/delegation/spawn-agent.ts';
 import {scheduleReconciler} from '../agents/inbox/due-slots.ts';
 import {cursorReconciler, rejectedReconciler} from '../agents/inbox/inbox-cursor.ts';
 import {inboxReconciler} from '../agents/inbox/inbox-look.ts';
@@ -27,6 +28,7 @@ const kinds: readonly ((daemon: Daemon) => Reconciler)[] = [
   approvalPageReconciler,
   policyReconciler,
   settingsReconciler,
+  spawnedAgentReconciler,
   memoryReconciler,
   inboxReconciler,
   cursorReconciler,

@@ -12,11 +12,13 @@ const SLOW = 10;
  * Work until nothing is left to do, then return the exit code. 1: a session is in error, or something could not be written or committed;
  * 4: a file has errors; 3: something waits for a person; 0: all is done.
  */
-export async function runOnce(daemon: With<'files' | 'reports' | 'turns' | 'spend'>): Promise<number> {
+export async function runOnce(daemon: With<'files' | 'reports' | 'turns' | 'spend' | 'inboxes'>): Promise<number> {
   const {files, reports, spend} = daemon;
   const {journal, index} = files;
   const {troubles} = reports;
   await waitUntilIdle(daemon);
+  for (const {starting} = daemon.inboxes.schedules; starting.size > 0; await waitUntilIdle(daemon))
+    await Promise.race(starting);
   spend.due();
   await waitUntilIdle(daemon);
   const published = await allPublished(journal, JOURNAL_MS);

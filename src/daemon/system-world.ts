@@ -6,6 +6,7 @@ import {nodeDisk} from '../home/disk/disk.ts';
 import {systemRandom} from '../home/disk/random.ts';
 import {systemGit} from '../home/home-git.ts';
 import {lazySandbox} from './confinement.ts';
+import {startWorkflow} from './start-workflow.ts';
 
 /** The real world: this machine, with the home at this absolute path. */
 export async function systemWorld(home: string): Promise<World> {
@@ -15,6 +16,7 @@ export async function systemWorld(home: string): Promise<World> {
     git: systemGit(home),
     sandbox: lazySandbox(home),
     environment: await withLocalOllama(process.env),
+    startWorkflow: wanted => startWorkflow(home, wanted),
     notices: () => noticesOf(home),
     untilStopped: untilSignal,
   };

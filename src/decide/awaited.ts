@@ -15,6 +15,11 @@ export function reminderOf(key: string): string {
   return `${key} reminder`;
 }
 
+/** The delivery id of the message that a task is the next one to do, one per attempt. */
+export function nextTaskOf(key: string): string {
+  return `${key} next`;
+}
+
 /** Agents that the session wrote to (after delivery `since`), by message or mention, and that have not replied. */
 export function awaitedNames(messages: readonly Message[], since?: string): Set<string> {
   const open = new Map<string, number>();
@@ -34,6 +39,13 @@ export function awaitedNames(messages: readonly Message[], since?: string): Set<
     for (const name of tool_calls.length === 0 ? mentionedNames(content ?? '') : sending.values()) count(name, 1);
   }
   return new Set([...open].flatMap(([name, unanswered]) => (unanswered > 0 ? [name] : [])));
+}
+
+/** The agents to whom these calls send messages. */
+export function receiversIn(calls: NonNullable<Message['tool_calls']>): string[] {
+  return calls.flatMap(({function: {name, arguments: args}}) =>
+    toolNamed(name) === 'send_message' ? [receiverIn(args)] : [],
+  );
 }
 
 function isFailed(result: string | null | undefined): boolean {

@@ -1,4 +1,5 @@
 import type {ApprovalState} from '../formats/approval/approval-state.ts';
+import {isChildId} from '../formats/session/child-session.ts';
 import type {Session} from '../formats/session/session.ts';
 import type {SessionHeader} from '../formats/session/session-schema.ts';
 import {afterWait} from './after-wait.ts';
@@ -26,7 +27,7 @@ export function endWait(
   }: {state: (id: string) => ApprovalState | undefined; reached: Iterable<ReachedLimit>; now: string},
 ): ChangedSession | undefined {
   const {status, waiting_for: id} = session.header ?? {};
-  if (id === undefined) return undefined;
+  if (id === undefined || isChildId(id)) return undefined;
   // A person has set another status. The limits are checked again before the next question.
   if (status !== 'waiting') return changed(session, {waiting_for: undefined}, now, `no longer waits for ${id}`);
   const requestState = state(id);

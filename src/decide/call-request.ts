@@ -23,6 +23,8 @@ export interface CallRequest {
   expires: string | undefined;
   /** Sources of untrusted text in the session. */
   taint: readonly string[];
+  /** The task that the session does for another one. */
+  delegated?: {session: string; call: string; description: string};
 }
 
 const QUESTION = [
@@ -47,6 +49,7 @@ export function requestItem(request: CallRequest): NewTask {
     ...(ask.grants && {grants: ask.grants}),
     fields: {
       ...whose(request),
+      ...(request.delegated && {delegated_by: oneLine(request.delegated)}),
       ...(ask.basis.where === 'host' && {where: 'host'}),
       ...(ask.question?.options.length && {options: optionsText(ask.question.options)}),
       ...(ask.reason !== undefined && {reason: ask.reason}),
@@ -78,6 +81,7 @@ export function requestPage(request: CallRequest): string {
     parts: [
       ...ask.parts,
       ...(ask.reason === undefined ? [] : [{label: 'Reason', text: ask.reason}]),
+      ...(request.delegated ? [{label: 'Delegated by', text: delegatedWords(request.delegated)}] : []),
       {label: 'Asks because', text: ask.why.join('\n')},
       ...(request.taint.length > 0 ? [{label: 'Read from outside', text: request.taint.join('\n')}] : []),
       ...(bound.length > 0
@@ -106,6 +110,17 @@ function summaryOf({agent, tool, ask}: CallRequest): string {
   const again = ask.type === 'retry' ? ' once more: an earlier run was interrupted' : '';
   if (where !== undefined) return `${agent} asks to run this command ${places[where] ?? where}${again}.`;
   return `${agent} asks to call ${tool} as shown below${again}.`;
+}
+
+function delegatedWords({session, call, description}: NonNullable<CallRequest['delegated']>): string {
+  return `session ${session}, call ${call}\n\n${description}`;
+}
+
+const LONGEST_LINE = 200;
+
+function oneLine({session, call, description}: NonNullable<CallRequest['delegated']>): string {
+  const text = description.replace(/[\s\u0085]+/g, ' ').trim();
+  return `${session}, call ${call}: ${text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE - 1)}…` : text}`;
 }
 
 /** Why a tick on this item is ambiguous: the person edited text that has no effect. */

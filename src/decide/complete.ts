@@ -16,8 +16,8 @@ export interface CompletedFile extends CompletedStep {
   approvals?: readonly string[];
   /** The requests that this change decides. */
   decided?: readonly {id: string; state: string; by: string | undefined; what: string}[];
-  /** The change shares the commit of the step that it belongs to. */
-  joins?: true;
+  /** The change shares the commit of a change before it: of the step that it belongs to, or of the last one. */
+  joins?: 'step' | 'last';
   /** Called once the file is written. */
   written?: () => void;
 }

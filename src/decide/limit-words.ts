@@ -24,6 +24,11 @@ export function budgetItem(reached: ReachedLimit, now: string): NewApprovalItem 
   };
 }
 
+/** `coder-1 used 3 turns for one piece of work (limits.max_turns)` */
+export function reachedWords(reached: ReachedLimit): string {
+  return `${who(reached)} ${used(reached)} (${settingOf(reached)})`;
+}
+
 /** The setting that raises the limit. */
 function settingOf({scope, what}: Pick<ReachedLimit, 'scope' | 'what'>): string {
   if (what === 'requests') return 'limits.open_requests';

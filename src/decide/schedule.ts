@@ -1,5 +1,5 @@
 import {slotsBetween} from '../formats/schedule-slots.ts';
-import type {ScheduleSetting} from '../formats/settings.ts';
+import {type ScheduleSetting, scheduleTarget, type WorkflowSchedule} from '../formats/settings.ts';
 import type {ClaimedSlot, ScheduleSlots} from '../formats/slots-file.ts';
 
 /** A scheduled time counts as missed after this. */
@@ -18,7 +18,8 @@ export function claimSlots(
   known: ScheduleSlots | undefined,
   now: number,
 ): ScheduleSlots | undefined {
-  const {cron, to, missed = 'once'} = schedule;
+  const {cron, missed = 'once'} = schedule;
+  const to = scheduleTarget(schedule);
   const at = (time: number) => new Date(time).toISOString();
   if (!known) return {cron, to, last: at(now)};
   const last = Date.parse(known.last);
@@ -47,7 +48,7 @@ export function claimSlots(
 }
 
 /** The message for the agent. */
-export function slotWords({message}: ScheduleSetting, {slot, missed = 0}: ClaimedSlot): string {
+export function slotWords({message = ''}: ScheduleSetting, {slot, missed = 0}: ClaimedSlot): string {
   if (missed === 0) return message;
   const many = missed >= MAX_MISSED ? `at least ${MAX_MISSED}` : missed;
   const due = missed === 1 ? `This was due at ${slot}` : `This was due ${many} times, the last at ${slot}`;
@@ -57,4 +58,16 @@ export function slotWords({message}: ScheduleSetting, {slot, missed = 0}: Claime
 /** The delivery id. */
 export function slotDelivery(id: string, {slot}: ClaimedSlot): string {
   return `schedule/${id}@${slot}`;
+}
+
+/** The workflow instance for a claimed time: `standup-20261119-0900`. */
+export function slotInstance({workflow}: WorkflowSchedule, {slot}: ClaimedSlot): string {
+  const name = workflow
+    .slice(workflow.lastIndexOf('/') + 1)
+    .replace(/(?:\.workflow)?\.ya?ml$/i, '')
+    .replace(/[^A-Za-z0-9._-]/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '');
+  const [, day = '', time = '', seconds = ''] = /^([\d-]+)T(\d\d:\d\d):(\d\d)/.exec(slot) ?? [];
+  const digits = `${day.replaceAll('-', '')}-${time.replace(':', '')}${seconds === '00' ? '' : seconds}`;
+  return `${name.slice(0, 40) || 'workflow'}-${digits}`;
 }

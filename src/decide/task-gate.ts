@@ -6,7 +6,15 @@ import {isGated} from '../formats/task/task-approval.ts';
 import {assigneeOf} from '../formats/task/task-assignee.ts';
 
 /** Fields that say what is to be done, by whom, and what has to happen before. */
-const CONTENT: ReadonlySet<string> = new Set(['prompt', 'description', 'reason', 'assign', 'depends_on', 'parent']);
+const CONTENT: ReadonlySet<string> = new Set([
+  'title',
+  'prompt',
+  'description',
+  'reason',
+  'assign',
+  'depends_on',
+  'parent',
+]);
 /** Fields that the person who approves a start has seen, besides. */
 const SHOWN: ReadonlySet<string> = new Set([...CONTENT, 'due']);
 

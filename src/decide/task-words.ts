@@ -1,6 +1,6 @@
 import {makeVisible, visibleLine} from '../formats/common/visible.ts';
 import {type Chain, chainOfTask} from '../formats/session/chain.ts';
-import type {Message} from '../formats/session/session-schema.ts';
+import type {Message, TaskResult} from '../formats/session/session-schema.ts';
 import {fieldOf, type Note, type Task, taintIn} from '../formats/task/task.ts';
 import type {Assignment, TaskStatement} from './assignment.ts';
 import {notesText} from './note-text.ts';
@@ -8,6 +8,7 @@ import type {UntoldChange} from './task-version.ts';
 
 /** Marks messages about tasks, so that agents do not mistake them for a person's words. */
 const MARK = '[AGENTDIR TASK]';
+const LONGEST_TITLE = 200;
 const ASSIGNED = `${MARK} You have been assigned a task:`;
 
 /** For the assignee. `mayUpdate`: the agent has `update_task`. */
@@ -19,7 +20,8 @@ export function assignmentWords({id, said}: Assignment, mayUpdate: boolean): str
     ...of('line', 'title').map(({as, label, text}) => `${label}: ${as === 'title' ? quoted(text) : visibleLine(text)}`),
     details.length > 0 && `Details:\n${fenced(details.join('\n\n'))}`,
     ...of('notes').map(({label, text}) => `${label}:\n${fenced(text)}`),
-    !mayUpdate && 'Your final answer ends this task: it is kept as the result.',
+    !mayUpdate &&
+      'Your final answer ends this task: it is kept as the result. If you cannot do it, begin the answer with "BLOCKED:" and say why.',
     mayUpdate &&
       `When it is done, call update_task with id "${id}", status "completed" and a note with the result. If you cannot do it, use status "blocked" and a note that says why.`,
   ]);
@@ -58,6 +60,15 @@ export function reminderWords(id: string, title: string): string {
     `${MARK} You ended your turn, but your task ${quoted(title)} is still open:`,
     `Id: ${visibleLine(id)}`,
     `If it is done, call update_task with id "${id}", status "completed" and a note with the result. If you cannot do it, use status "blocked" and a note that says why. If it is not done yet, go on with it. You are not reminded again.`,
+  ]);
+}
+
+/** For an agent whose answer ended one of its tasks. */
+export function nextTaskWords(id: string, title: string): string {
+  return lines([
+    `${MARK} Your answer is kept as the result of one task. Your next task is ${quoted(title)}:`,
+    `Id: ${visibleLine(id)}`,
+    'Do it now. Your next answer ends it, and no other. If you cannot do it, begin the answer with "BLOCKED:" and say why.',
   ]);
 }
 
@@ -122,6 +133,21 @@ export function mentionWords(task: Task, note: Note): string {
     `${MARK} ${note.who === undefined ? 'Somebody' : `@${visibleLine(note.who)}`} mentioned you in a note on the task ${quoted(task.title)}:`,
     `Id: ${visibleLine(fieldOf(task, 'id') ?? '')}`,
     fenced(note.text),
+  ]);
+}
+
+/** For the session that gave a task to another and went on. */
+export function delegationWords(agent: string, session: string, description: string, result: TaskResult): string {
+  const {status, summary, artifacts, error, tool_calls, tokens_used, duration_seconds} = result;
+  const first = description.trim().split('\n')[0] ?? '';
+  return lines([
+    `${MARK} The task that you gave @${visibleLine(agent)} has ended: ${quoted(first.slice(0, LONGEST_TITLE))}`,
+    `Session: ${visibleLine(session)}`,
+    `Status: ${status.toUpperCase()}`,
+    error && `Error:\n${fenced(error)}`,
+    summary && `Summary:\n${fenced(summary)}`,
+    artifacts.length > 0 && `Files:\n${fenced(artifacts.join('\n'))}`,
+    `It took ${tool_calls} calls, ${tokens_used} tokens and ${duration_seconds} s.`,
   ]);
 }
 

@@ -1,3 +1,4 @@
+import {isChildId} from '../formats/session/child-session.ts';
 import type {Session} from '../formats/session/session.ts';
 import {insertMessages, setKeysInCalls, setSessionFields} from '../formats/session/session-edit.ts';
 import type {Call, Message, SessionHeader, SessionStatus} from '../formats/session/session-schema.ts';
@@ -60,10 +61,10 @@ function unanswered(messages: readonly Message[], index: number): readonly Call[
 
 /**
  * Whether the status lets a session work. A person can stop it by the status. A session that waits for a higher limit
- * does nothing; one that waits for the decision about a call may run its other calls.
+ * does nothing; one that waits for the decision about a call, or for a task of another session, may run its other calls.
  */
 export function mayWork({status, waiting_for}: Partial<SessionHeader> = {}): boolean {
-  if (status === 'waiting') return waiting_for === undefined;
+  if (status === 'waiting') return waiting_for === undefined || isChildId(waiting_for);
   return status === undefined || status === 'active' || status === 'sleeping';
 }
 
@@ -71,7 +72,18 @@ export function mayWork({status, waiting_for}: Partial<SessionHeader> = {}): boo
 export function statusFor(next: NextAction): SessionStatus {
   if (next.do === 'rest') return 'sleeping';
   const first = next.do === 'call' ? next.open.calls[0] : undefined;
-  return first?.approval !== undefined && first.started === undefined ? 'waiting' : 'active';
+  const waits = first?.child !== undefined || (first?.approval !== undefined && first.started === undefined);
+  return waits ? 'waiting' : 'active';
+}
+
+/** The status that matches the next action, and the session that a waiting session waits for. */
+export function restKeys(
+  next: NextAction,
+  {waiting_for}: Partial<SessionHeader> = {},
+): {status: SessionStatus; waiting_for?: string | undefined} {
+  const first = next.do === 'call' ? next.open.calls[0] : undefined;
+  if (first?.child !== undefined) return {status: 'waiting', waiting_for: first.child};
+  return {status: statusFor(next), ...(isChildId(waiting_for) && {waiting_for: undefined})};
 }
 
 /** Whether both messages look the same to the model. */

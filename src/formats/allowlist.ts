@@ -60,7 +60,9 @@ const listSchema = z
         change_human: z
           .enum(['allow', 'deny'])
           .optional()
-          .describe('Whether agents may change prompt, assignee and conditions of a task that a person created.'),
+          .describe(
+            'Whether agents may change title, prompt, assignee and conditions of a task that a person created.',
+          ),
         change_waiting: z
           .enum(['allow', 'deny'])
           .optional()

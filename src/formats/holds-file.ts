@@ -44,9 +44,7 @@ export function stringifyHolds(file: HoldsFile): string {
   return file.text;
 }
 
-/** Whether an agent is held. An instance in a workflow is held by its own name or by that of its template. */
+/** Why an agent is held, if it is. Agents of workflow instances have names of their own: `coder@pr-123`. */
 export function holdOf(holds: HoldsFile['value'], agent: string): AgentHold | undefined {
-  const name = agent.split('@')[0] ?? agent;
-  for (const each of [agent, name]) if (holds && Object.hasOwn(holds, each)) return holds[each];
-  return undefined;
+  return holds && Object.hasOwn(holds, agent) ? holds[agent] : undefined;
 }

@@ -55,7 +55,7 @@ export interface PolicyTest {
 
 /** Whether agents may change tasks that wait for a person, and tasks that a person created; `deny` if left out. */
 export interface TaskRules {
-  /** Change prompt, assignee and conditions of a task that a person created. */
+  /** Change title, prompt, assignee and conditions of a task that a person created. */
   change_human?: 'allow' | 'deny' | undefined;
   /** Change, start or end a task whose start waits for a person. */
   change_waiting?: 'allow' | 'deny' | undefined;

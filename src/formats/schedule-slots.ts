@@ -1,10 +1,12 @@
 import {Cron} from 'croner';
 import {shortHash} from './inbox-message.ts';
-import type {ScheduleSetting} from './settings.ts';
+import {type ScheduleSetting, scheduleTarget} from './settings.ts';
 
-/** Id of a schedule; changes with its time, agent or message. */
-export function scheduleId({cron, timezone = '', to, message}: ScheduleSetting): string {
-  return shortHash([cron, timezone, to, message].join('\0'));
+/** Id of a schedule; changes with its time, agent, message or workflow. */
+export function scheduleId(schedule: ScheduleSetting): string {
+  const {cron, timezone = '', message, params} = schedule;
+  const what = message ?? JSON.stringify(params ?? {});
+  return shortHash([cron, timezone, scheduleTarget(schedule), what].join('\0'));
 }
 
 /** First time after `from`, in milliseconds; undefined: never again. */

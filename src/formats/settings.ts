@@ -68,22 +68,60 @@ const inboxRoute = z.looseObject({
 
 export type InboxRoute = z.infer<typeof inboxRoute>;
 
-const schedule = z.looseObject({
-  cron,
-  to: z.string().min(1),
-  message: z.string().min(1),
-  missed: z
-    .enum(['skip', 'once', 'all'])
-    .optional()
-    .describe('What becomes of times at which no daemon ran; once if left out.'),
-  timezone: timezone.optional(),
-});
+const schedule = z
+  .looseObject({
+    cron,
+    to: z.string().min(1).optional().describe('The agent that gets the message.'),
+    message: z.string().min(1).optional(),
+    workflow: z
+      .string()
+      .regex(
+        /^(?!(?:.*\/)?\.\.(?:\/|$)|\/|workspaces\/)[^\0]+$/,
+        refuse(
+          'BAD_VALUE',
+          'expected the name of a workflow in workflows/, or the path of a file in the home',
+          'write for example workflow: standup',
+        ),
+      )
+      .optional()
+      .describe('Instead of a message: a workflow that is started each time, as an instance of its own.'),
+    params: z
+      .record(id, z.union([z.string(), z.number(), z.boolean()]))
+      .optional()
+      .describe('Parameters of the workflow.'),
+    missed: z
+      .enum(['skip', 'once', 'all'])
+      .optional()
+      .describe('What becomes of times at which no daemon ran; once if left out.'),
+    timezone: timezone.optional(),
+  })
+  .refine(
+    ({to, message, workflow}) =>
+      workflow === undefined ? to !== undefined && message !== undefined : to === undefined,
+    refuse(
+      'MISSING_KEY',
+      'expected either "to" and "message", or "workflow"',
+      'write {cron: …, to: AGENT, message: TEXT} or {cron: …, workflow: NAME}',
+    ),
+  )
+  .meta({anyOf: [{required: ['to', 'message']}, {required: ['workflow']}]});
 
 export type ScheduleSetting = z.infer<typeof schedule>;
+/** A schedule that starts a workflow. */
+export type WorkflowSchedule = ScheduleSetting & {workflow: string};
+
+export function startsWorkflow(setting: ScheduleSetting): setting is WorkflowSchedule {
+  return setting.workflow !== undefined;
+}
+
+/** Whom a schedule concerns, in words: an agent as written, or `workflow NAME`. */
+export function scheduleTarget({to, workflow}: ScheduleSetting): string {
+  return workflow === undefined ? (to ?? '') : `workflow ${workflow}`;
+}
 
 const price = z
   .looseObject({input: z.number().min(0), output: z.number().min(0)})
-  .describe('US dollars for a million tokens.');
+  .describe('US dollars per million tokens.');
 
 export const notifyEvents = ['approval', 'failed', 'idle'] as const;
 

@@ -1,3 +1,5 @@
+import {readerOf} from './workflow-code.ts';
+
 /** `${{ name }}` in workflow files. */
 const VARIABLE = /\$\{\{([^{}]{0,200})\}\}/g;
 
@@ -93,55 +95,6 @@ export function shellLine(shell: string, lookUp: VariableValues): ShellLine {
     from = match.index + match[0].length;
   }
   return {line: line + shell.slice(from), env, ...(pastedInto !== undefined && {pastedInto})};
-}
-
-/** Programs that read some of their words as code: any, those after an option, or a script among their operands. */
-const readers: readonly (readonly [RegExp, 'words' | 'option' | 'script'])[] = [
-  [/^(?:eval|ssh|mosh|watch|parallel|trap)$/, 'words'],
-  [
-    /^(?:(?:ba|da|z|k|mk|a|fi|c|tc)?sh|su|python|pypy|perl|ruby|node|bun|deno|php|lua|Rscript|osascript|psql|mysql|sqlite3|vim|ex)[\d.]*$/,
-    'option',
-  ],
-  [/^(?:[gmn]?awk|g?sed|jq|bc|dc)$/, 'script'],
-];
-const CODE_OPTION = /^(?:-[A-Za-z]*[ceEprR]|--(?:eval|print|command|execute|run)(?:=.*)?)$/;
-
-/**
- * The program to which a value at this place would be code: in `sh -c "echo ${{ x }}"` the inner shell reads what the outer
- * one has put there. Arithmetic is code as well, to some shells. Undefined: the value stays a word.
- */
-function readerOf(before: string, after: string): string | undefined {
-  const start = commandStart(before);
-  const command = before.slice(start);
-  if (/\(\((?:[^)]|\)(?!\)))*$/.test(before) || /(?:^|\s)let\s[^;|&\n]*$/.test(command)) return 'arithmetic';
-  const words = command.trim().split(/\s+/);
-  const isPart = !/(?:^|[\s=])["']?$/.test(command) || !/^["']?(?:$|[\s;|&)])/.test(after);
-  for (const [i, word] of words.entries()) {
-    const name = word.slice(word.lastIndexOf('/') + 1).replace(/^["'(]+/, '');
-    const [, kind] = readers.find(([pattern]) => pattern.test(name)) ?? [];
-    const isReader =
-      kind === 'words' ||
-      (kind === 'option' && words.slice(i + 1).some(each => CODE_OPTION.test(each))) ||
-      (kind === 'script' && isPart);
-    if (isReader) return name;
-  }
-  return undefined;
-}
-
-/** Where the command begins that a text ends in: behind the last `;`, `|`, `&`, `(` or line end outside of quotes. */
-function commandStart(text: string): number {
-  let start = 0;
-  let quote = '';
-  for (let i = 0; i < text.length; i++) {
-    const character = text.charAt(i);
-    if (quote !== '' && character === quote) quote = '';
-    else if (character === '\\' && quote !== "'") i++;
-    else if (quote === '' && /["']/.test(character)) quote = character;
-    else if ((quote === '' && /[;|&(\n]/.test(character)) || (quote === '"' && text.slice(i, i + 2) === '$('))
-      start = i + 1 + (quote === '"' ? 1 : 0);
-    if (quote === '"' && text.slice(i, i + 2) === '$(') quote = '';
-  }
-  return start;
 }
 
 type Quote = 'none' | 'single' | 'double';

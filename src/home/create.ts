@@ -13,6 +13,7 @@ import {exit, UserError} from '../formats/common/errors.ts';
 import {isId} from '../formats/common/values.ts';
 import {setSetting} from '../formats/settings.ts';
 import {parseTasks} from '../formats/task/task-parse.ts';
+import {makeFolders} from './disk/make-folders.ts';
 import {commitOnly, git} from './git/git.ts';
 
 /** Paths that git ignores in a home: derived files, raw input, and workspaces, which are repositories of their own. */
@@ -29,8 +30,8 @@ export const ignoredInHome = [
 ];
 
 /** Files and folders that a new home copies from the package's own home. */
-const copiedPaths = ['agentdir.yaml', 'allowlist.yaml', 'templates', 'memory', 'playbooks', 'schemas'];
-const emptyFolders = ['sessions', 'inbox', 'workflows', 'workspaces'];
+const copiedPaths = ['agentdir.yaml', 'allowlist.yaml', 'templates', 'memory', 'playbooks', 'workflows', 'schemas'];
+const emptyFolders = ['sessions', 'inbox', 'workspaces'];
 
 export interface CreatedHome {
   dir: string;
@@ -65,7 +66,7 @@ export async function createHome(dir: string, source: string): Promise<CreatedHo
       left.push(path);
       return;
     }
-    mkdirSync(dirname(target), {recursive: true});
+    makeFolders(dirname(target));
     make(target);
     made.push(path);
   };
@@ -75,8 +76,7 @@ export async function createHome(dir: string, source: string): Promise<CreatedHo
   }
   write('tasks/approvals.task.md', target => writeFileSync(target, emptyQueue(source), {flag: 'wx'}));
   for (const folder of emptyFolders) write(`${folder}/.gitkeep`, target => writeFileSync(target, ''));
-  for (const folder of ['pending', 'approved', 'rejected'])
-    mkdirSync(join(dir, 'approvals', folder), {recursive: true});
+  for (const folder of ['pending', 'approved', 'rejected']) makeFolders(join(dir, 'approvals', folder));
   ignore(dir, made);
   const newRepository = !existsSync(join(dir, '.git'));
   if (newRepository) await must(dir, ['init', '--quiet']);

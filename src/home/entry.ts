@@ -17,8 +17,11 @@ export interface JournalEntry {
   trailers: readonly (readonly [string, string])[];
   /** Milliseconds since 1970. Default: now. */
   time?: number;
-  /** It belongs to the step that an entry before it began, and shares its commit if both are published together. */
-  joins?: true;
+  /**
+   * It shares the commit of an entry before it if both are published together. `step`: of the last entry about the same call or approval.
+   * `last`: of the last entry, whatever it is about.
+   */
+  joins?: 'step' | 'last';
 }
 
 export interface CommittedEntry {

@@ -1,5 +1,6 @@
-import {appendFileSync, existsSync, mkdirSync, readFileSync} from 'node:fs';
+import {appendFileSync, existsSync, readFileSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
+import {makeFolders} from './disk/make-folders.ts';
 import {git} from './git/git.ts';
 
 /** Files that the daemon derives. */
@@ -21,7 +22,7 @@ export async function excludeDerived(home: string): Promise<void> {
   const anchored = (line: string) => (line.includes('*') ? line : `/${prefix}${line}`);
   const missing = derived.map(anchored).filter(line => !excluded.includes(line));
   if (missing.length === 0) return;
-  mkdirSync(dirname(path), {recursive: true});
+  makeFolders(dirname(path));
   appendFileSync(path, `${excluded.length > 1 && excluded.at(-1) !== '' ? '\n' : ''}${missing.join('\n')}\n`);
 }
 

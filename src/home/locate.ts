@@ -15,7 +15,8 @@ export function locateHome(given: string | undefined, from: string, environment:
         ? `has no ${MARKER}`
         : 'is not a directory'
       : 'does not exist';
-    throw new UserError(`${named} ${what}`, exit.usage, `to make it a home: agentdir init ${named}`);
+    const shown = given === undefined ? `AGENTDIR_HOME is ${named}, which` : named;
+    throw new UserError(`${shown} ${what}`, exit.usage, `to make it a home: agentdir init ${named}`);
   }
   const around = homeAround(from);
   if (around !== undefined) return around;

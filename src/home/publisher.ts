@@ -37,7 +37,7 @@ const MAX_HELD = 16 * 1024 * 1024;
 /** How many commits of a batch wait for entries that join them. */
 const OPEN = 4;
 /** How long to wait for entries that `expecting` announces: publishing many costs as much as publishing one. */
-const EXPECTING_MS = 100;
+const EXPECTING_MS = 300;
 /** First and longest pause before a retry. */
 const RETRY_MS = {busy: [10, 100], failed: [50, 2_000]} as const;
 
@@ -201,12 +201,12 @@ export class Publisher {
       if (!next) {
         const wait = Math.max(due, this.expecting() ? begun + EXPECTING_MS : due) - now;
         if (wait <= 0) break;
-        await this.#sleep(Math.min(wait, EXPECTING_MS / 10), true);
+        await this.#sleep(Math.min(wait, 10), true);
         continue;
       }
-      // Prepare at least all entries that waited at the start: under load, smaller batches would never catch up.
-      if (now >= due && count >= waiting && due > begun) break;
       const group = groupToJoin(groups.slice(prepared), next);
+      // Prepare at least all entries that waited at the start: under load, smaller batches would never catch up.
+      if (!group && now >= due && count >= waiting && due > begun) break;
       if (group) group.push(next);
       else groups.push([next]);
       await prepare(OPEN);

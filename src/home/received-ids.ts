@@ -1,9 +1,10 @@
 import {createHash} from 'node:crypto';
-import {closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync} from 'node:fs';
+import {closeSync, fstatSync, openSync, readFileSync, readSync, renameSync, writeFileSync} from 'node:fs';
 import {appendFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {appendLines, syncLines} from './append-line.ts';
 import {nodeDisk} from './disk/disk.ts';
+import {makeFolders} from './disk/make-folders.ts';
 
 /** How many ids are remembered, at least. */
 const MAX_IDS = 100_000;
@@ -29,7 +30,7 @@ export function openReceivedIds(home: string, file: string): ReceivedIds {
   const path = `inbox/${file}`;
   const memory = join(home, '.agentdir/received', file.replace(/\.jsonl$/, ''));
   const known = new Set<string>([...remembered(memory), ...idsInTail(join(home, path)).map(nameOf)]);
-  mkdirSync(dirname(memory), {recursive: true});
+  makeFolders(dirname(memory));
   let waiting: Waiting[] = [];
   let isWriting = false;
   /** All lines of the file are synced. Initially false: an earlier process may have been killed before its sync. */

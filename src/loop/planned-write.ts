@@ -10,8 +10,8 @@ export interface DaemonEntry {
   agent?: string;
   /** Trailers besides those derived from the file. */
   trailers?: readonly [string, string][];
-  /** Shares the commit of the change that began its step, about the same call or approval. */
-  joins?: true;
+  /** Shares the commit of a change before it: of the last one about the same call or approval (`step`), or of the very last. */
+  joins?: 'step' | 'last';
   /** Calls and approvals that must never start again. */
   started?: readonly string[];
 }

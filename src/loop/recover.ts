@@ -88,7 +88,7 @@ async function skipPublished({versions, journal}: HomeFiles): Promise<void> {
   let next = 0;
   let last = commit;
   for (const made of await journal.commitsAfter(commit)) {
-    const at = made.byPerson ? -1 : waiting.findIndex((version, i) => i >= next && isCommitOf(version, made));
+    const at = made.byPerson ? -1 : lastVersionIn(made, waiting, next);
     if (at === -1) continue;
     next = at + 1;
     last = made.id;
@@ -96,11 +96,17 @@ async function skipPublished({versions, journal}: HomeFiles): Promise<void> {
   if (next > 0) log.publish(waiting.slice(0, next), last);
 }
 
-function isCommitOf({path, subject, blob}: UnpublishedVersion, made: RecentCommit): boolean {
-  // All versions before the last one of a commit count as published with it.
-  if (subject !== (made.steps.at(-1) ?? made.subject)) return false;
-  const found = made.files.find(file => file.path === path)?.is;
-  return found !== undefined && (blob === null || blob === found);
+/** The index of the last version, from `start` on, that a commit has the content of, under one of its subjects. -1: none. */
+function lastVersionIn(made: RecentCommit, versions: readonly UnpublishedVersion[], start: number): number {
+  const subjects = new Set([made.subject, ...made.steps]);
+  let last = -1;
+  for (let i = start; i < versions.length && subjects.size > 0; i++) {
+    const {path, subject, blob} = versions[i] as UnpublishedVersion;
+    const found = made.files.find(file => file.path === path)?.is;
+    if (found === undefined || (blob !== null && blob !== found) || !subjects.delete(subject)) continue;
+    last = i;
+  }
+  return last;
 }
 
 /** Write the recorded version into the file. If the file was edited since, note the base, so that the first look merges the edit. */

@@ -1,7 +1,8 @@
 import {contextTools} from './tool/context-tools.ts';
 import type {ToolDefinition} from './tool/definition.ts';
+import {delegationTools} from './tool/delegation-tools.ts';
 import {fileTools} from './tool/file-tools.ts';
-import {laterTools} from './tool/later-tools.ts';
+
 import {outsideTools} from './tool/outside-tools.ts';
 import {runTools} from './tool/run-tools.ts';
 import {talkTools} from './tool/talk-tools.ts';
@@ -17,7 +18,7 @@ export const tools = {
   ...talkTools,
   ...outsideTools,
   ...contextTools,
-  ...laterTools,
+  ...delegationTools,
 } as const satisfies Record<string, ToolDefinition>;
 
 export type ToolName = keyof typeof tools;

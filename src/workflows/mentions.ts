@@ -1,7 +1,8 @@
 import {sharedSession} from '../agents/mail/receivers.ts';
 import type {With} from '../agents/state/parts.ts';
-import {cursorAt, type DueMention, hopsOf, mentionText} from '../decide/workflow.ts';
+import {hopsOf, mentionText} from '../decide/workflow.ts';
 import {type ChannelEntry, entryHead} from '../formats/channel.ts';
+import {cursorAt, type DueMention} from '../formats/channel-cursor.ts';
 import {channelPath, type Run} from '../formats/run.ts';
 import type {Message} from '../formats/session/session-schema.ts';
 import {lookAgain} from '../loop/look-again.ts';
@@ -32,7 +33,7 @@ export async function postMention(
       ...(taint.length > 0 && {taint: [...taint]}),
     },
     delivered: () =>
-      void changeRun(daemon, instance, `@${mention.agent} is told`, now => {
+      void changeRun(daemon, instance, `mention delivered to @${mention.agent}`, now => {
         const read = now.cursors?.[mention.agent]?.read ?? 0;
         if (read >= mention.n) return now;
         return {...now, cursors: {...now.cursors, [mention.agent]: cursorAt(entries, mention.n)}};

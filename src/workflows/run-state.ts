@@ -11,10 +11,11 @@ export type RunState = Pick<Run, 'status'> & {error?: string; waiting_for?: stri
 
 /**
  * The state of an instance, from its sessions. `failed` wins: a turn that failed is never taken for an end. `idle` means that nothing is
- * under way or due. While sessions only wait for a person, the instance is running, and `waiting_for` names them.
+ * under way or due, in delegated sessions neither. While sessions only wait for a person, the instance is running, and `waiting_for` names
+ * them.
  */
 export async function stateOf(
-  daemon: With<'files' | 'mail'>,
+  daemon: With<'files' | 'mail' | 'current'>,
   run: Pick<Run, 'instance' | 'status'>,
   hasDueMentions: boolean,
 ): Promise<RunState> {
@@ -30,7 +31,15 @@ export async function stateOf(
     else if (!session || session.segment) continue;
     else if (session.status === 'error') failures.push(await failureOf(files, path, session));
     else if (waitsForPerson(session)) waiting.push(session.id);
-    else if (isAtWork(daemon, path)) working = true;
+    else if (isAtWork(daemon, path)) {
+      if (await daemon.current.hold(session.agent)) waiting.push(session.id);
+      else working = true;
+    }
+    for (const child of session ? await openChildren(files, session.id) : []) {
+      const fact = files.index.facts(child)?.session;
+      if (fact && waitsForPerson(fact)) waiting.push(fact.id);
+      else working = true;
+    }
   }
   if (failures.length > 0) return {status: 'failed', error: failures.join('\n')};
   if (!working && waiting.length === 0) {
@@ -38,6 +47,19 @@ export async function stateOf(
   }
   if (working) return {status: 'running'};
   return waiting.length > 0 ? {status: 'running', waiting_for: waiting.sort()} : {status: 'idle'};
+}
+
+/** Delegated sessions (`reviewer.pr-123.1`, `.2`, …) that have not ended, or whose result the session does not have yet. */
+async function openChildren(files: HomeFiles, parent: string): Promise<string[]> {
+  const open: string[] = [];
+  for (let n = 1; ; n++) {
+    const [child] = files.index.definitionsOf(`session/${parent}.${n}`);
+    if (!child) return open;
+    const header = (await sessionAt(files, child.path))?.header;
+    if (header?.parent?.session !== parent) continue;
+    const isOver = header.result !== undefined || header.status === 'completed';
+    if (!isOver || header.result_due === true) open.push(child.path);
+  }
 }
 
 export function statusWords({status, error, waiting_for: waiting}: RunState): string {

@@ -1,6 +1,6 @@
 import type {With} from '../agents/state/parts.ts';
-import {dueMentions} from '../decide/workflow.ts';
 import type {ChannelEntry} from '../formats/channel.ts';
+import {dueMentions} from '../formats/channel-cursor.ts';
 import {channelPath, instanceOf, type Run} from '../formats/run.ts';
 import {timestamp} from '../home/disk/clock.ts';
 import {lookAgain} from '../loop/look-again.ts';
@@ -76,9 +76,10 @@ async function settleRun(daemon: Needs, path: string, text: string, run: Run): P
       };
     written();
   }
-  if (run.status === 'stopped' || !run.kickoff) return undefined;
+  // Agents that were added by hand have no kickoff.
+  if (run.status === 'stopped' || (!run.kickoff && run.workflow !== 'none')) return undefined;
   const entries = await channelEntries(daemon, run);
-  if (!run.kickoff.posted) return kickOff(daemon, text, run, entries);
+  if (run.kickoff && !run.kickoff.posted) return kickOff(daemon, text, run, entries);
   const mentions = dueMentions(run, entries);
   for (const mention of mentions) await postMention(daemon, run, entries, mention);
   const state = await stateOf(daemon, run, mentions.length > 0);

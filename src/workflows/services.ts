@@ -4,9 +4,9 @@ import {type Caller, nameOfCall, sessionUpToCall} from '../agents/state/caller.t
 import type {With} from '../agents/state/parts.ts';
 import type {EditedDocument} from '../agents/state/workflows.ts';
 import {taintOf} from '../decide/taint.ts';
-import {cursorAt, readBy} from '../decide/workflow.ts';
 import type {ContextServices, ToolFailure, ToolResult} from '../effects/tool/tool.ts';
 import {agentMentions, type ChannelEntry, entryHead} from '../formats/channel.ts';
+import {cursorAt, readBy} from '../formats/channel-cursor.ts';
 import {stemOf} from '../formats/common/key.ts';
 import {isTime} from '../formats/common/values.ts';
 import {mergeLines} from '../formats/merge/merge-lines.ts';

@@ -19,6 +19,16 @@ const APPROVALS = `## TODO
 `;
 const SESSION = 'agent_id: planner-001\nstatus: paused\nmessages:\n  - role: user\n    content: Is Redis up?\n';
 const WORKFLOW = 'agents:\n  coder: {system_prompt: You write code.}\nkickoff: "@coder begin"\n';
+const INSTANCE = `workflow: none
+name: i
+instance: i
+status: idle
+started: 2026-01-01T00:00:00.000Z
+context: {channel: true, document: true}
+agents: {coder: coder.i}
+definitions: {coder: {template: coder}}
+`;
+const OLD_WORKFLOW = 'agents:\n  coder: {system_prompt: You write code.}\ntasks:\n  - {send: begin, to: coder}\n';
 
 /**
  * Each command once where it has something to do, and its exit code there. `wrong`: the same with a name that nothing has,
@@ -37,6 +47,11 @@ const tries: Record<string, Try> = {
   stop: {args: [], code: 5},
   restart: {args: [], code: 0},
   run: {args: ['w'], code: 0, wrong: [['none'], 2]},
+  'context send': {args: ['hello', '--instance', 'i'], code: 0, wrong: [['hello', '--instance', 'j'], 2]},
+  'context read': {args: [], code: 0, wrong: [['--instance', 'j'], 2]},
+  'context peek': {args: [], code: 0, wrong: [['--instance', 'j'], 2]},
+  'context document': {args: [], code: 0, wrong: [['--instance', 'j'], 2]},
+  migrate: {args: ['old.yaml'], code: 0, wrong: [['none.yaml'], 2]},
   status: {args: [], code: 5},
   doctor: {args: [], code: 0},
   send: {args: ['hello'], code: 0, wrong: [['hello', '--to', 'plannr-001'], 2]},
@@ -107,6 +122,8 @@ const freshHome = (atEnd = onTestFinished) =>
       'tasks/approvals.task.md': APPROVALS,
       'sessions/first.session.yaml': SESSION,
       'workflows/w.workflow.yaml': WORKFLOW,
+      '.workflow/i/run.yaml': INSTANCE,
+      'old.yaml': OLD_WORKFLOW,
     },
     atEnd,
   );
@@ -155,7 +172,7 @@ describe('with --json', () => {
 });
 
 describe('exit codes', () => {
-  const anywhere = ['init', 'demo', 'run', 'completions'];
+  const anywhere = ['init', 'demo', 'run', 'migrate', 'completions'];
 
   it.concurrent.each(commands.filter(({name}) => !anywhere.includes(name)))(
     '$name without a home: 2, and what to do',

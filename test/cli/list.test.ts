@@ -79,8 +79,8 @@ describe('agentdir list', () => {
   it('is a table, of one agent or status if asked', async () => {
     const home = await newHome(files);
     const {stdout} = await agentdir(home, ['list']);
-    expect(stdout).toMatch(/^Agents\n/);
-    expect(stdout).toMatch(/ {2}executor-001 +1 error, 1 new/);
+    expect(stdout).toMatch(/^NAME +SOURCE +STATUS +MODEL +SESSIONS +DESCRIPTION\n/);
+    expect(stdout).toMatch(/executor-001 +\(standalone\) +running +default +1 error, 1 new/);
     expect(stdout).toMatch(/│ planner-001-abc \* +│ planner-001 +│ sleeping │ 4 +│ 2026-01-01T10:00:09\.000Z │/);
     expect(stdout).not.toContain('\u001b');
     const failed = (await agentdir(home, ['list', '--status', 'error'])).stdout;
@@ -96,7 +96,7 @@ describe('agentdir list', () => {
 
   it('what agents are for begins in one column', async () => {
     const {stdout} = await agentdir(await newHome(files), ['list']);
-    const [, lines = ''] = /^Agents\n(.*?)\n\n/s.exec(stdout) ?? [];
+    const [, lines = ''] = /^NAME[^\n]*\n(.*?)\n\n/s.exec(stdout) ?? [];
     const starts = lines.split('\n').map(line => line.search(/(?<= {2})[A-Z]/));
     expect(starts.length).toBeGreaterThan(3);
     expect(new Set(starts).size, lines).toBe(1);

@@ -15,6 +15,8 @@ export interface Step {
   by?: 'Ada' | 'agentdir' | 'executor-001';
   files: Record<string, string | undefined>;
   cause?: string;
+  /** The subject of a further state change of the same step. */
+  joined?: string;
   /** Numbers of the steps it follows, from 1; the one before it unless told. */
   after?: number[];
 }
@@ -38,10 +40,10 @@ export function pastHome(steps: readonly Step[]): string {
   return home;
 }
 
-function commitText({by = 'agentdir', files, cause = 'edit', after}: Step, index: number): string {
+function commitText({by = 'agentdir', files, cause = 'edit', joined, after}: Step, index: number): string {
   const name = by === 'Ada' ? 'Ada <ada@example.org>' : `${by} <${by}@home>`;
   const stamp = `${(START + (index + 1) * 1000) / 1000} +0000`;
-  const message = `step ${index + 1}\n\nCause: ${cause}\n`;
+  const message = `step ${index + 1}\n\n${joined === undefined ? '' : `Step: ${joined}\n`}Cause: ${cause}\n`;
   const [first, ...others] = after ?? (index === 0 ? [] : [index]);
   const lines = Object.entries(files).map(([path, text]) =>
     text === undefined ? `D ${path}\n` : `M 100644 inline ${path}\n${data(text)}`,

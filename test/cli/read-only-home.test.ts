@@ -30,3 +30,28 @@ describe.skipIf(!possible)('a home that may not be written', () => {
     },
   );
 });
+
+/** Mounts a home read-only in a namespace of its own, and runs the commands there. */
+const MOUNT =
+  'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" "$0" && cd "$0" && for c in "$@"; do "$NODE" "$MAIN" $c; done';
+const mounts = spawnSync('unshare', ['-m', 'true']).status === 0;
+
+describe.skipIf(!mounts)('a home on a read-only file system', () => {
+  it('is refused in a sentence', async () => {
+    const home = await newHome();
+    const lines = [
+      'send hello',
+      'start',
+      'start --background',
+      'task add x',
+      'new planner-001',
+      'agents add x --template coder',
+    ];
+    const env = {...environment, NODE: process.execPath, MAIN: main};
+    const {stderr} = spawnSync('unshare', ['-m', 'bash', '-c', MOUNT, home, ...lines], {env});
+    const told = stderr.toString().trimEnd().split('\n');
+    expect(told).toHaveLength(lines.length);
+    for (const line of told)
+      expect(line).toMatch(/^agentdir: \S+ cannot be (?:written|opened): the file system is read-only$/);
+  });
+});

@@ -166,6 +166,22 @@ describe('the journal of a home', () => {
     expect(await kinds(storyWith({4: undefined}))).toEqual(['undecided']);
   });
 
+  it('is clean where the daemon recorded a decision and ran the call in one commit, and a person decided before', async () => {
+    const [a, b, c, d, e, f, g, h] = goodStory();
+    const run: Step = {...f, files: {...e.files, ...f.files}, joined: 'tasks(approvals): a1 approved'};
+    const whole: Step = {...run, files: {...run.files, ...g.files, ...h.files}};
+    expect(await kinds([a, b, c, d, run, g, h])).toEqual([]);
+    expect(await kinds([a, b, c, d, whole])).toEqual([]);
+    // On the page, and the daemon ticked the box in that commit.
+    const page = setReview(pageOf(), {decision: 'APPROVED'});
+    const onPage = {...d, files: {[PENDING]: page}};
+    expect(await kinds([a, b, c, onPage, {...whole, files: {...whole.files, [APPROVED]: page}}])).toEqual([]);
+    // The decision is not a person's, was taken back, or stands in the commit itself.
+    expect(await kinds([a, b, c, whole])).toEqual(['undecided']);
+    expect(await kinds([a, b, c, d, {...c, by: 'Ada'}, whole])).toEqual(['undecided']);
+    expect(await kinds([a, b, c, {...whole, by: 'Ada'}])).toEqual(['undecided']);
+  });
+
   it('is clean where the policy allows the call by itself', async () => {
     const call = {approval: undefined, args: {command: 'ls -la'}} as unknown as Parameters<typeof callOf>[0];
     const plain = (over: object) => {

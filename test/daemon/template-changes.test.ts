@@ -27,14 +27,14 @@ it('a session keeps its model and prompt when the template changes, says so, and
     () => read(home, 'NEEDS_YOU.md'),
     text => text.includes('remove system_prompt: here'),
   );
-  expect(told).toContain(`the session keeps the model "playbook", ${TEMPLATE} has "default"; remove model: here`);
+  expect(told).toContain(`the session keeps the model "playbook", but ${TEMPLATE} has "default"`);
   expect(told).toContain('sessions/own.session.yaml');
   expect(told.match(/own\.session\.yaml.*prompt/)).toBeNull();
   expect(read(home, pathOf('talk'))).toBe(before);
   expect(read(home, pathOf('own'))).toBe(own);
   const check = await agentdir(home, ['check']);
   expect(check.code).toBe(0);
-  expect(check.stdout).toContain('= to keep this one without the warning, add "keeps: [model]"');
+  expect(check.stdout).toContain('to keep this one without the warning, add "keeps: [model]"');
 
   // The person takes the new prompt, and keeps the model.
   const lines = before.replace(/^system_prompt:.*\n/m, '').replace('messages:', 'keeps: [model]\nmessages:');

@@ -1,6 +1,7 @@
 import {describe, expect, it} from 'vitest';
-import {cursorAt, dueMentions, hopsOf, mentionText, readBy} from '../../src/decide/workflow.ts';
+import {hopsOf, mentionText} from '../../src/decide/workflow.ts';
 import {appendEntry, type ChannelEntry, isEntryHead, parseChannel} from '../../src/formats/channel.ts';
+import {cursorAt, dueMentions, readBy} from '../../src/formats/channel-cursor.ts';
 
 const run = {name: 'review', instance: 'pr-1', agents: {reviewer: 'reviewer.pr-1', coder: 'coder.pr-1'}};
 

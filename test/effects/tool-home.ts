@@ -90,6 +90,13 @@ export function toolHome(changes: Partial<ToolContext> = {}): ToolHome {
     outside: {settings: {}, env: {}, messageName: `call-${home}`, sent: async () => {}},
     redact: makeRedactor([]),
     signal: new AbortController().signal,
+    planTask: async ({agent_type: agent}) => ({
+      ...{agent, about: 'writes code', model: 'default', tools: ['read_file'], limits: ['time: 1800 s']},
+      definition: 'd',
+    }),
+    startTask: async () => ({success: true, session: 'coder-1.1', status: 'running'}),
+    spawnAgent: async ({name}) => ({success: true, name, file: `templates/spawned/${name}.agent.yaml`}),
+    agentStates: () => [],
     agents: () => [],
     sessions: () => [],
     ...changes,

@@ -42,6 +42,20 @@ describe('values in shell lines', () => {
     ['echo $(( ${{ x }} + 1 ))', 'arithmetic'],
     ['(( n = ${{ x }} ))', 'arithmetic'],
     ['let n=${{ x }}', 'arithmetic'],
+    ['"sh" -c "echo ${{ x }}"', 'sh'],
+    ['flock lock -c "echo ${{ x }}"', 'flock'],
+    ['sed -n ${{ x }} f', 'sed'],
+    ['jq -r "${{ x }}" f', 'jq'],
+    ['git -c alias.x=${{ x }} x', 'git'],
+    ['echo "echo ${{ x }}" | sh', 'sh'],
+    ["printf '%s' ${{ x }} | sudo bash -s a", 'bash'],
+    ['echo ${{ x }} | sort | python3 -', 'python3'],
+    ['echo ${{ x }} | xargs -I{} sh -c "echo {}"', 'xargs'],
+    ['cd a\nbash <<EOF\ntrue\necho ${{ x }}\nEOF', 'bash'],
+    ['python3 - <<"EOF"\nprint("${{ x }}")\nEOF', 'python3'],
+    ['cat <<-EOF | sh\n\techo ${{ x }}\n\tEOF', 'sh'],
+    ['. /dev/stdin <<EOF\necho ${{ x }}\nEOF', '.'],
+    ['make -f - <<EOF\nall:\n\techo ${{ x }}\nEOF', 'make'],
   ])('become no code of another program: %s', (shell, program) => {
     expect(shellLine(shell, () => ({text: 'a'}))).toMatchObject({pastedInto: program});
   });
@@ -56,6 +70,16 @@ describe('values in shell lines', () => {
     "eval 'true'; echo ${{ x }}",
     'gh pr diff ${{ x }} | head -$((2 * 3))',
     'echo $((1 + 2)) ${{ x }}',
+    'echo ${{ x }} | python3 tool.py',
+    "echo ${{ x }} | python3 -c 'import sys; print(sys.stdin.read())'",
+    'echo ${{ x }} | jq -r .name | sed s/a/b/',
+    'echo ${{ x }} | xargs -n1 sh -c \'echo "$1"\' _',
+    'cat <<EOF > notes\n${{ x }}\nEOF\nsh build.sh',
+    'sh <<EOF\ntrue\nEOF\necho ${{ x }}',
+    'node tool.js <<EOF\n${{ x }}\nEOF',
+    'git -c user.name="${{ x }}" commit -m x',
+    'awk -F ${{ x }} 1 f',
+    'echo "${{ x }}" > bash.txt; cat bash.txt',
   ])('are words of %s', shell => expect(shellLine(shell, () => ({text: 'a'})).pastedInto).toBeUndefined());
 
   it('have one environment variable each, and unknown ones stay', () => {

@@ -61,12 +61,12 @@ describe('a commit of the journal', () => {
     const byHand = {subject: 'tasks(approvals): approved a1 by hand', trailers: [approval, cause('edit')]};
     const done = await Promise.all([
       journal.add({...change('sessions/s.session.yaml', 'turn\n'), author: agent, ...turn}),
-      journal.add({...change('sessions/s.session.yaml', 'turn\nasks\n'), author: agent, ...asks, joins: true}),
+      journal.add({...change('sessions/s.session.yaml', 'turn\nasks\n'), author: agent, ...asks, joins: 'step'}),
       journal.add({...change('state/spend.yaml', 'more\n'), author: daemon, ...other}),
-      journal.add({...change('tasks/approvals.task.md', '[_]\n'), author: daemon, ...asked, joins: true}),
+      journal.add({...change('tasks/approvals.task.md', '[_]\n'), author: daemon, ...asked, joins: 'step'}),
       journal.add({...change('tasks/approvals.task.md', '[x]\n'), author: 'human', ...byHand}),
       // What a person did comes in between.
-      journal.add({...change('approvals/pending/a1.approval.md', 'a1\n'), author: daemon, ...asked, joins: true}),
+      journal.add({...change('approvals/pending/a1.approval.md', 'a1\n'), author: daemon, ...asked, joins: 'step'}),
     ]);
     expect(done.map(({commit}) => done.findIndex(first => first.commit === commit))).toEqual([0, 0, 2, 0, 4, 5]);
     const log = await git(
@@ -89,6 +89,43 @@ describe('a commit of the journal', () => {
     );
     expect(await git(dir, 'show', 'HEAD~3:sessions/s.session.yaml')).toBe('turn\nasks\n');
     expect(await git(dir, 'show', 'HEAD~3:tasks/approvals.task.md')).toBe('[_]\n');
+    expect(await soundness(dir)).toBe('');
+  });
+
+  it('is led by a change of the call, if there is one, and takes what joins whatever came last', async () => {
+    const dir = await repository({});
+    const journal = await open(dir);
+    const agent = {name: 'coder', email: 'coder@home'};
+    const daemon = {name: 'agentdir', email: 'agentdir@home'};
+    const ids: [string, string][] = [
+      ['Call', 'c1'],
+      ['Approval', 'a1'],
+    ];
+    const session = (text: string, subject: string) => ({
+      changes: [write(dir, 'sessions/s.session.yaml', text)],
+      author: agent,
+      subject: `session(s): ${subject}`,
+      trailers: [...ids, ['Cause', 'call'] as [string, string]],
+      joins: 'step' as const,
+    });
+    const other = (path: string, subject: string, cause: string) => ({
+      changes: [write(dir, path, `${subject}\n`)],
+      author: daemon,
+      subject,
+      trailers: [...(cause === 'approval' ? ids.slice(1) : []), ['Cause', cause] as [string, string]],
+    });
+    const done = await Promise.all([
+      journal.add(other('tasks/approvals.task.md', 'tasks(approvals): a1 approved', 'approval')),
+      journal.add(session('started\n', 'started x')),
+      journal.add({...other('state/spend.yaml', 'state(spend): more', 'spend'), joins: 'last'}),
+      journal.add(session('started\nresult\n', 'result of x')),
+    ]);
+    expect(new Set(done.map(({commit}) => commit)).size).toBe(1);
+    expect(await git(dir, 'log', '-1', '--format=%an|%s|%(trailers:only,unfold,separator=%x2C)')).toBe(
+      'coder|session(s): started x; result of x|Call: c1,Approval: a1,Step: tasks(approvals): a1 approved,' +
+        'Step: state(spend): more,Step: session(s): result of x,Cause: call\n',
+    );
+    expect(await git(dir, 'show', 'HEAD:sessions/s.session.yaml')).toBe('started\nresult\n');
     expect(await soundness(dir)).toBe('');
   });
 

@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {withoutKey} from '../../src/policy/redact/redact-server-error.ts';
+import {cpu} from '../cpu.ts';
 
 const keys = {
   openai: 'sk-proj-Ab3dEf6hIj9lMnOpQrStUvWx1234',
@@ -86,9 +87,9 @@ describe('half a key in what a server says', () => {
         const text = piece.repeat(length / piece.length);
         return Math.min(
           ...[1, 2, 3].map(() => {
-            const began = performance.now();
+            const began = cpu();
             withoutKey(text, keys.plain);
-            return performance.now() - began;
+            return cpu() - began;
           }),
         );
       };

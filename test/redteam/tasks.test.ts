@@ -71,6 +71,7 @@ describe('a task that waits for a person', () => {
   const path = 'tasks/gate.task.md';
   const states = ['in_progress', 'completed', 'blocked', 'skipped'];
   const contents = {
+    title: 'another',
     prompt: 'do otherwise',
     description: 'do otherwise',
     reason: 'why not',

@@ -45,9 +45,11 @@ function servicesOf({
   ...of
 }: ToolContext): DaemonServices {
   const {channelSend, channelRead, channelPeek, documentRead, documentWrite, documentAppend} = of;
+  const {planTask, startTask, spawnAgent, agentStates} = of;
   const context = {channelSend, channelRead, channelPeek, documentRead, documentWrite, documentAppend};
   return {
     ...context,
+    ...{planTask, startTask, spawnAgent, agentStates},
     remember,
     createTask,
     updateTask,

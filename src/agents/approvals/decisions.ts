@@ -71,7 +71,7 @@ export async function collectDecisions(
     else reports.troubles.set(`approval ${id}`, undefined);
     if (!('accepted' in found)) continue;
     accepted.set(id, found.accepted);
-    if (found.accepted.decision === 'approved') approvals.noteYes();
+    if (found.accepted.decision === 'approved') approvals.noteStep();
   }
   return accepted;
 }

@@ -1,35 +1,32 @@
-import {parseFile} from '../../check/parse-file.ts';
 import type {CallRequest} from '../../decide/call-request.ts';
 import {isFailure} from '../../effects/tool/failure.ts';
 import type {Ask, ReadyCall, ToolResult} from '../../effects/tool/tool.ts';
 import {WHOLE} from '../../effects/tools/script-basis.ts';
 import {callDigest} from '../../formats/approval/approval-digest.ts';
 import type {Grants} from '../../formats/approval/approval-grants.ts';
-import type {Session} from '../../formats/session/session.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
-import {versionText} from '../../loop/accept-version.ts';
-import type {HomeFiles} from '../../loop/home-files.ts';
+import {acceptedSession} from '../sessions/read-session.ts';
 import type {Approvals} from '../state/approvals.ts';
-import type {Caller} from '../state/caller.ts';
+import {type Caller, capabilitiesOf} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {type CallSetting, callSettingOf} from './call-context.ts';
 
 /** Judge a call by the current policy and template. */
 export async function judgeCall(
   {reports, current, effects}: With<'reports' | 'current' | 'effects'>,
-  {agent, template}: Caller,
+  caller: Caller,
   {name, arguments: args}: Call['function'],
   {context, plain, services, signal}: CallSetting,
 ): Promise<{result: ToolResult} | {ready: ReadyCall}> {
   const policy = await current.policy();
   reports.redact.follow(await current.settings());
-  const call = {name, arguments: args, capabilities: template.capabilities, policy};
+  const call = {name, arguments: args, capabilities: capabilitiesOf(caller), policy};
   const prepared = await effects.tools.prepare(call, context);
   if ('refused' in prepared) return {result: prepared.refused};
   // A call that asks is executed only after a person approved it.
   const execute = () => effects.runner.execute({...call, ...plain, approved: prepared.asks}, services, signal);
   const ready = {...prepared, execute};
-  if (ready.effect === 'read' || current.hasTemplate(agent)) return {ready};
+  if (ready.effect === 'read' || current.hasTemplate(caller.agent)) return {ready};
   return {result: {success: false, code: 'NOT_ALLOWED', error: 'the template of this agent was removed'}};
 }
 
@@ -92,21 +89,11 @@ export async function currentEditedDigest(
   text: string,
   grants: Grants,
 ): Promise<string | undefined> {
-  const of = await sessionAt(daemon.files, path);
+  const of = await acceptedSession(daemon.files, path);
   const call = of?.messages.flatMap(({tool_calls = []}) => tool_calls).findLast(each => each.id === id);
   const template = await daemon.current.template(agent);
   if (!of || !call || !template) return undefined;
   const caller = {path, session, agent, template, of};
   const setting = await callSettingOf(daemon, caller, call, new AbortController().signal);
   return editedDigest(daemon, caller, withEdit(call, argument, text, grants), setting);
-}
-
-async function sessionAt(files: HomeFiles, path: string): Promise<Session | undefined> {
-  let parsed = files.caches.snapshots.get(path)?.parsed;
-  if (parsed?.kind !== 'session') {
-    const blob = files.known.get(path)?.blob;
-    const text = blob === undefined ? undefined : await versionText(files, blob, path);
-    parsed = text === undefined ? undefined : parseFile(path, text);
-  }
-  return parsed?.kind === 'session' ? parsed.file : undefined;
 }

@@ -42,7 +42,12 @@ async function makePage(daemon: With<'files' | 'reports' | 'approvals'>, path: s
   const request = id === undefined ? undefined : daemon.approvals.asked.get(id);
   if (!request || id === undefined || approvalStateOf(files, id) !== 'pending') return undefined;
   if (files.journal.unfinished()) return {after: WAIT_MS};
-  const entry = {words: 'asked', cause: 'ask', trailers: [['Approval', id] as [string, string]], joins: true as const};
+  const entry = {
+    words: 'asked',
+    cause: 'ask',
+    trailers: [['Approval', id] as [string, string]],
+    joins: 'step' as const,
+  };
   // The decision was withdrawn: move its page back to approvals/pending, and remove other copies.
   const [decided, ...others] = decidedPages(files, id);
   const text = requestPage(request);
@@ -96,7 +101,7 @@ async function settlePage(daemon: With<'files' | 'reports' | 'approvals'>, seen:
     words: state,
     cause: 'decision',
     trailers: [['Approval', id] as [string, string]],
-    joins: true as const,
+    joins: 'step' as const,
   };
   const existing = readHomeFile(files.disk, to);
   if (existing) {

@@ -74,8 +74,8 @@ async function settleQueue(
     for (const each of decided) reports.report({event: 'decided', ...each});
     for (const id of completed.approvals ?? []) approvals.again.delete(id);
   };
-  // A decision is committed before the start of its call, for `verify`.
-  return {...completed, written, ...(decided.length === 0 && {joins: true as const})};
+  // The record of a decision begins a step, which the start of the call joins.
+  return {...completed, written, ...(decided.length === 0 && {joins: 'step' as const})};
 }
 
 /** Whether the session of the request is gone or does not know the request. */

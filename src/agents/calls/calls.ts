@@ -6,7 +6,7 @@ import {timestamp} from '../../home/disk/clock.ts';
 import {crashPoint} from '../../home/disk/crash.ts';
 import {callWords} from '../../policy/call-words.ts';
 import {type BegunCall, wasStarted} from '../approvals/call-context.ts';
-import {type Caller, isCommand, isRead, nameOfCall} from '../state/caller.ts';
+import {type Caller, isCommand, isRead, isTask, nameOfCall} from '../state/caller.ts';
 import type {AgentReports, With} from '../state/parts.ts';
 import type {Turns} from '../state/turns.ts';
 import {type NextCall, planCall} from './next-call.ts';
@@ -18,6 +18,8 @@ export interface CallToMark {
   /** The call runs outside the sandbox. */
   host: boolean;
   edited: ReadyCall['edited'];
+  /** The session that is to do the task that the call gives. */
+  child?: string;
   /** The call and its approval, as `StartedCalls` knows them. */
   names: readonly string[];
   start: () => void;
@@ -36,7 +38,7 @@ const SLICE_MS = 5;
 
 /**
  * Begin the calls that may begin, of the open calls of an answer. Reading calls run at once and in parallel. A call with side effects waits for the calls
- * before it and is returned in `marked`, to be marked as started first. Approvals for all calls of an answer are requested
+ * before it and is returned in `marked`, to be marked as started first. `childFor` names the session for a task. Approvals for all calls of an answer are requested
  * together, unless a request depends on earlier calls. A call that an earlier daemon started and did not finish never
  * runs again, because its outcome is unknown.
  *
@@ -46,7 +48,7 @@ export async function beginCalls(
   daemon: With<'files' | 'reports' | 'current' | 'turns' | 'approvals' | 'effects'>,
   caller: Caller,
   calls: readonly Call[],
-  isFull: () => boolean,
+  {isFull, childFor}: {isFull: () => boolean; childFor: (call: Call) => string},
 ): Promise<BegunCalls> {
   const {turns, approvals} = daemon;
   const {clock} = daemon.files.disk;
@@ -75,7 +77,10 @@ export async function beginCalls(
       now = withKnownResults(turns, caller, calls);
       known = results.size;
     }
-    if (!turns.isRunning(path, call.id) && !(blocked && dependsOn(call, open))) {
+    // Tasks that others do run side by side.
+    const isBlocked = isTask(call) ? !open.every(isTask) : blocked;
+    const isDone = call.child !== undefined || turns.isRunning(path, call.id);
+    if (!isDone && !(isBlocked && dependsOn(call, open))) {
       const abort = new AbortController();
       const asOf = now;
       const next = await planCall(daemon, asOf, call, abort.signal, {
@@ -84,7 +89,7 @@ export async function beginCalls(
       });
       if ('wait' in next && next.full) full = true;
       if ('ask' in next) asks.push(next.ask);
-      else if (!blocked && !('wait' in next)) {
+      else if (!isBlocked && !('wait' in next)) {
         const ready = 'ready' in next && next.ready.effect !== 'read' ? next.ready : undefined;
         const running = ready && abort;
         const begun = {again: wasStarted(approvals, asOf, call)};
@@ -93,10 +98,11 @@ export async function beginCalls(
             approvals.outcomes.set(next.instead, {outcome: 'not needed any more: the policy allows it now'});
           turns.run(path, call.id, running, execute(daemon, asOf, call, {next, begun}, abort.signal));
         };
-        if (ready && allEnded)
+        if (ready && (allEnded || isTask(call)))
           return {
             marked: {
               ...{call: call.id, host: ready.unconfined, edited: ready.edited, start},
+              ...(isTask(call) && {child: childFor(call)}),
               names: [nameOfCall(asOf, call), ...(call.approval === undefined ? [] : [call.approval])],
             },
             asks,

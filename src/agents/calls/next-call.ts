@@ -20,7 +20,7 @@ import {signatureProblem} from '../approvals/signatures.ts';
 import {approvalStateOf} from '../sessions/budget.ts';
 import {registerRequest} from '../sessions/wake.ts';
 import {newApprovalId} from '../state/approvals.ts';
-import {type Caller, isCommand, isRepeatable} from '../state/caller.ts';
+import {type Caller, isCommand, isRepeatable, isTask} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {interruptedResult, rejectedResult, resultOfDecision} from './call-ends.ts';
 import {recallStartedCalls} from './recall-started.ts';
@@ -60,7 +60,7 @@ export async function planCall(
   const state = approval === undefined ? undefined : approvalStateOf(files, approval);
   const item = state === undefined ? undefined : await queueItem(files, APPROVALS_FILE, approval ?? '');
   const ended = resultOfDecision(state, item);
-  if (ended) return {result: ended};
+  if (ended) return {result: isTask(call) ? {...ended, status: 'rejected'} : ended};
   const open = state === undefined || state === 'pending' || state === 'withdrawn';
   if (!fresh && open && approvals.asked.has(approval ?? '')) return {wait: true};
   const missing = await makeWorkspace(daemon, caller);
@@ -255,6 +255,7 @@ function requestOf(
 ): CallRequest {
   const {clock} = disk;
   const now = clock.now();
+  const {parent} = of.header ?? {};
   const after = settings.approvals?.expire_after;
   const ms = after === null ? undefined : durationMs(after ?? EXPIRE_AFTER);
   return {
@@ -269,5 +270,6 @@ function requestOf(
     created: new Date(now).toISOString(),
     expires: ms === undefined ? undefined : new Date(now + ms).toISOString(),
     taint: taintOf(of),
+    ...(parent && {delegated: {...parent, description: of.messages[0]?.content ?? ''}}),
   };
 }

@@ -1,4 +1,4 @@
-import type {ContextServices} from '../../effects/tool/tool.ts';
+import type {ContextServices, DelegationServices} from '../../effects/tool/tool.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
 import type {DaemonServices} from '../../runners/runner.ts';
@@ -12,13 +12,13 @@ import {runQuery} from './query.ts';
 import {recordSent} from './record-sent.ts';
 import {addMemoryNote} from './remember.ts';
 
-/** The daemon services that a running call may use, except those for workflows. */
+/** The daemon services that a running call may use, except those for workflows and delegation. */
 export function servicesFor(
   daemon: With<'files' | 'reports' | 'current' | 'mail' | 'approvals' | 'tasks' | 'notes' | 'spend' | 'effects'>,
   caller: Caller,
   call: Call,
   signal: AbortSignal,
-): Omit<DaemonServices, keyof ContextServices> {
+): Omit<DaemonServices, keyof ContextServices | keyof DelegationServices> {
   const {files} = daemon;
   const {index} = files;
   return {

@@ -1,9 +1,10 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {CompletedFile} from '../../decide/complete.ts';
-import {claimSlots, slotDelivery, slotWords} from '../../decide/schedule.ts';
+import {claimSlots, slotDelivery, slotInstance, slotWords} from '../../decide/schedule.ts';
 import {SLOTS_FILE} from '../../formats/common/key.ts';
+import {runPath} from '../../formats/run.ts';
 import {scheduleId} from '../../formats/schedule-slots.ts';
-import type {ScheduleSetting} from '../../formats/settings.ts';
+import {type ScheduleSetting, scheduleTarget, startsWorkflow, type WorkflowSchedule} from '../../formats/settings.ts';
 import {
   type AllSlots,
   type ClaimedSlot,
@@ -19,8 +20,10 @@ import {plannedWriteOf} from '../state/completed-write.ts';
 import type {Inboxes} from '../state/inboxes.ts';
 import type {With} from '../state/parts.ts';
 
+type Needs = With<'files' | 'current' | 'mail' | 'inboxes' | 'reports' | 'effects'>;
+
 /** state/schedules.yaml: claimed and delivered times of schedules. */
-export function scheduleReconciler(daemon: With<'files' | 'current' | 'mail' | 'inboxes'>): Reconciler {
+export function scheduleReconciler(daemon: Needs): Reconciler {
   return {
     kind: 'state',
     owns: path => path === SLOTS_FILE,
@@ -31,10 +34,7 @@ export function scheduleReconciler(daemon: With<'files' | 'current' | 'mail' | '
 }
 
 /** Claim due times, remove delivered ones, and post the messages of claimed times. */
-async function settleSlots(
-  daemon: With<'files' | 'current' | 'mail' | 'inboxes'>,
-  file: SlotsFile | undefined,
-): Promise<CompletedFile | undefined> {
+async function settleSlots(daemon: Needs, file: SlotsFile | undefined): Promise<CompletedFile | undefined> {
   const {files, inboxes} = daemon;
   const schedules = (await daemon.current.settings()).schedules ?? [];
   const before = file?.value?.schedules ?? {};
@@ -42,9 +42,12 @@ async function settleSlots(
   const words: string[] = [];
   for (const schedule of schedules) {
     const id = scheduleId(schedule);
-    const to = agentOf(schedule);
+    const to = targetOf(schedule);
     const known = before[id];
-    const claimed = agentExists(files, to) ? (claimSlots(schedule, known, files.disk.clock.now()) ?? known) : known;
+    const claimed =
+      startsWorkflow(schedule) || agentExists(files, to)
+        ? (claimSlots(schedule, known, files.disk.clock.now()) ?? known)
+        : known;
     if (!claimed) continue;
     after[id] = withoutDelivered(inboxes, id, claimed);
     if (!known) words.push(`${schedule.cron} for ${to} begins`);
@@ -73,14 +76,13 @@ function withoutDelivered({schedules}: Inboxes, id: string, {due = [], ...slots}
 }
 
 /** Post the messages of claimed times. Delivery ids keep a message from being delivered twice. */
-async function post(
-  daemon: With<'files' | 'current' | 'mail' | 'inboxes'>,
-  schedules: readonly ScheduleSetting[],
-  all: AllSlots,
-): Promise<void> {
+async function post(daemon: Needs, schedules: readonly ScheduleSetting[], all: AllSlots): Promise<void> {
   for (const schedule of schedules) {
     const id = scheduleId(schedule);
-    for (const claimed of all[id]?.due ?? []) await postOne(daemon, schedule, id, claimed);
+    for (const claimed of all[id]?.due ?? []) {
+      if (startsWorkflow(schedule)) startOne(daemon, schedule, id, claimed);
+      else await postOne(daemon, schedule, id, claimed);
+    }
   }
 }
 
@@ -90,7 +92,7 @@ async function postOne(
   id: string,
   claimed: ClaimedSlot,
 ): Promise<void> {
-  const agent = agentOf(schedule);
+  const agent = targetOf(schedule);
   const delivery = slotDelivery(id, claimed);
   const template = agentExists(files, agent) ? await current.template(agent) : undefined;
   if (!template || inboxes.schedules.posted.has(delivery)) return;
@@ -108,6 +110,37 @@ async function postOne(
   lookAgain(files, path);
 }
 
-function agentOf({to}: ScheduleSetting): string {
-  return to.trim().replace(/^@/, '');
+/** How long to wait before a workflow that could not begin is started again. */
+const AGAIN_MS = 10_000;
+
+/** Start the workflow of a claimed time. Its instance is named after the time, so that it begins once, however often it is started. */
+function startOne(daemon: Needs, schedule: WorkflowSchedule, id: string, claimed: ClaimedSlot): void {
+  const {files, inboxes, reports, effects} = daemon;
+  const delivery = slotDelivery(id, claimed);
+  const {startWorkflow} = effects.world;
+  if (!startWorkflow || inboxes.schedules.posted.has(delivery)) return;
+  inboxes.schedules.posted.add(delivery);
+  const {workflow, params = {}} = schedule;
+  const instance = slotInstance(schedule, claimed);
+  const starting = startWorkflow({workflow, instance, params}).then(result => {
+    inboxes.schedules.starting.delete(starting);
+    lookAgain(files, runPath(instance));
+    const failed =
+      'failed' in result ? `the schedule of ${workflow} could not start ${instance}: ${result.failed}` : undefined;
+    reports.troubles.set(`schedule ${id}`, failed);
+    if ('again' in result) {
+      files.disk.clock.after(AGAIN_MS, () => {
+        inboxes.schedules.posted.delete(delivery);
+        lookAgain(files, SLOTS_FILE);
+      });
+      return;
+    }
+    inboxes.schedules.delivered.add(delivery);
+    lookAgain(files, SLOTS_FILE);
+  });
+  inboxes.schedules.starting.add(starting);
+}
+
+function targetOf(schedule: ScheduleSetting): string {
+  return scheduleTarget(schedule).trim().replace(/^@/, '');
 }

@@ -1,17 +1,21 @@
+import {receiversIn} from '../../decide/awaited.ts';
 import {withHeader} from '../../decide/turn.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import {mentionedNames} from '../../formats/mentions.ts';
 import {chainOf} from '../../formats/session/chain.ts';
 import type {Session} from '../../formats/session/session.ts';
+import type {Message} from '../../formats/session/session-schema.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import type {SessionStep} from '../sessions/step.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {agentExists, agentMeant} from './agents.ts';
+import {sessionOfAgent} from './receivers.ts';
 import {messageFrom, receiverFor} from './send.ts';
 
-type Due = NonNullable<NonNullable<Session['header']>['mentions_due']>[number];
+/** An agent that an answer goes to. `in_reply_to`: it answers a message of that agent. */
+export type Due = NonNullable<NonNullable<Session['header']>['mentions_due']>[number];
 
 /** Mentions of agents in a final answer. They stay in the session header until delivered. */
 export function mentionsDue(files: HomeFiles, agent: string, content: string | null, answer: string): Due[] {
@@ -19,7 +23,26 @@ export function mentionsDue(files: HomeFiles, agent: string, content: string | n
   return names.filter(name => name !== agent && agentExists(files, name)).map(to => ({to, answer}));
 }
 
-/** Deliver the due mentions, and remove delivered ones from the header. */
+/**
+ * Agents whose messages a final answer answers, and to which it goes back. Not those that the turn has answered already, by
+ * `send_message` or a mention (`named`), and no replies: two agents would answer each other for ever.
+ */
+export function repliesDue(messages: readonly Message[], named: ReadonlySet<string>, answer: string): Due[] {
+  const sentTo = new Set<string>();
+  const asked = new Map<string, Due>();
+  for (let i = messages.length - 2; i >= 0; i--) {
+    const {role, from, reply_to, delivery, in_reply_to, tool_calls = [], cut} = messages[i] as Message;
+    // The answer before: what led to it is over.
+    if (role === 'assistant' && tool_calls.length === 0 && !cut) break;
+    for (const to of receiversIn(tool_calls)) sentTo.add(to);
+    if (role !== 'user' || !from?.startsWith('@') || in_reply_to !== undefined) continue;
+    if (reply_to !== undefined && delivery !== undefined && !asked.has(reply_to))
+      asked.set(reply_to, {to: from.slice(1), answer, in_reply_to: delivery});
+  }
+  return [...asked.values()].filter(({to}) => !named.has(to) && !sentTo.has(to)).reverse();
+}
+
+/** Deliver the due mentions and replies, and remove delivered ones from the header. */
 export function mentionStep(
   daemon: With<'files' | 'mail'>,
   caller: Caller,
@@ -57,12 +80,18 @@ function postMention({files, mail}: With<'files' | 'mail'>, caller: Caller, due:
     return;
   }
   const upTo = {...of, messages: of.messages.slice(0, at + 1)};
-  const {path: to, opening} = receiverFor(files, upTo, due.to);
-  const message = messageFrom({...caller, of: upTo}, answer.content ?? '', chainOf(upTo.messages, stemOf(path)));
+  const question =
+    due.in_reply_to === undefined ? undefined : of.messages.find(({delivery}) => delivery === due.in_reply_to);
+  const asker = question && sessionOfAgent(files, question.reply_to, due.to);
+  const {path: to, opening} = asker ?? receiverFor(files, upTo, due.to);
+  const message = {
+    ...messageFrom({...caller, of: upTo}, answer.content ?? '', chainOf(upTo.messages, stemOf(path))),
+    ...(due.in_reply_to !== undefined && {in_reply_to: due.in_reply_to}),
+  };
   mail.post(to, {id, agent: due.to, opening, message, delivered: done});
   lookAgain(files, to);
 }
 
-function idOf({session}: Caller, {to, answer}: Due): string {
-  return `${session} ${answer} @${to}`;
+function idOf({session}: Caller, {to, answer, in_reply_to: asked}: Due): string {
+  return `${session} ${answer} @${to}${asked === undefined ? '' : ` to ${asked}`}`;
 }

@@ -9,6 +9,7 @@ import {
 import type {ToolFailure} from '../../effects/tool/tool.ts';
 import {type ApprovalState, worseState} from '../../formats/approval/approval-state.ts';
 import {stemOf} from '../../formats/common/key.ts';
+import type {Caused} from '../../formats/session/causes.ts';
 import type {Session} from '../../formats/session/session.ts';
 import {SPEND_FILE, workIn} from '../../formats/session/spent.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
@@ -80,7 +81,7 @@ function inputOf(
 export function tooManyCaused(
   {files, spend}: With<'files' | 'spend'>,
   cause: string,
-  what: 'tasks' | 'messages',
+  what: keyof Caused,
   count: number,
 ): ToolFailure | undefined {
   const {limit, left} = leftForCause(cause, what, {

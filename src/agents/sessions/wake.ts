@@ -85,6 +85,7 @@ export function registerRequest({files, approvals}: With<'files' | 'approvals'>,
   const target = isNew ? targetSignature(files, request) : undefined;
   if (target !== undefined) approvals.targets.set(request.id, target);
   if (!isNew) return;
+  approvals.noteStep();
   lookAgain(files, APPROVALS_FILE);
   if (approvalStateOf(files, request.id) === 'pending') lookAgain(files, pendingPath(request.id));
 }

@@ -9,8 +9,8 @@ import {WorkspaceStates} from './workspace-states.ts';
 
 /** How many requests stay in memory. Others are created again on demand. */
 const MAX_REQUESTS = 1_000;
-/** How long after an approval its call counts as starting. */
-const STARTING_MS = 100;
+/** How long after a request or an approval more of its step is expected: the item and its page, or the start of the call. */
+const STEP_MS = 200;
 
 /** State of requests that no file holds. Can be rebuilt from the sessions. */
 export class Approvals {
@@ -59,7 +59,7 @@ export class Approvals {
   /** Commands that run outside the sandbox, in words, by the name of the call. */
   readonly #unconfined = new Map<string, string>();
   readonly #clock: Clock;
-  #yesAt = Number.NEGATIVE_INFINITY;
+  #stepAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, waits: Waits, started: StartedCalls) {
     this.waits = waits;
@@ -86,14 +86,14 @@ export class Approvals {
     return first;
   }
 
-  /** Whether a call was approved moments ago and is about to begin. */
-  get starting(): boolean {
-    return this.#clock.monotonic() - this.#yesAt < STARTING_MS;
+  /** Whether a call asked or was approved moments ago, or ended, and the files that follow are about to be written. */
+  get isStepOpen(): boolean {
+    return this.outcomes.size > 0 || this.#clock.monotonic() - this.#stepAt < STEP_MS;
   }
 
-  /** A person approved something just now. */
-  noteYes(): void {
-    this.#yesAt = this.#clock.monotonic();
+  /** A call asks, or a person approved it, just now. */
+  noteStep(): void {
+    this.#stepAt = this.#clock.monotonic();
   }
 
   get asked(): ReadonlyMap<string, CallRequest> {

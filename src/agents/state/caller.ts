@@ -1,6 +1,6 @@
 import {createHash} from 'node:crypto';
 import type {Session} from '../../formats/session/session.ts';
-import type {Call} from '../../formats/session/session-schema.ts';
+import type {Call, SessionHeader} from '../../formats/session/session-schema.ts';
 import type {TemplateValue} from '../../formats/template.ts';
 import {toolNamed, tools} from '../../policy/tools.ts';
 
@@ -12,6 +12,25 @@ export interface Caller {
   template: TemplateValue;
   /** The session when the call begins. */
   of: Session;
+}
+
+/** Whether the session does a task for another one. */
+export function isChild(header: SessionHeader | undefined): boolean {
+  return header?.parent !== undefined;
+}
+
+/** The tools of the agent in this session: one that does a task for another gives none itself. */
+export function capabilitiesOf({template, of}: Pick<Caller, 'template' | 'of'>): readonly string[] {
+  return isChild(of.header) ? withoutDelegation(template.capabilities) : template.capabilities;
+}
+
+export function withoutDelegation(capabilities: readonly string[]): string[] {
+  return capabilities.filter(name => !['task', 'agent_spawn'].includes(toolNamed(name) ?? ''));
+}
+
+/** Whether the call gives a task to another session. */
+export function isTask(call: Call): boolean {
+  return toolNamed(call.function.name) === 'task';
 }
 
 export function isCommand(call: Call): boolean {

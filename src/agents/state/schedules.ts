@@ -19,6 +19,8 @@ export class Schedules {
   /** Ids of deliveries that are done but may still be due in the file. */
   readonly delivered = new Set<string>();
   readonly posted = new Set<string>();
+  /** Workflows that are being started. */
+  readonly starting = new Set<Promise<void>>();
 
   constructor(options: SchedulesOptions) {
     this.#options = options;

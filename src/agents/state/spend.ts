@@ -14,6 +14,10 @@ import type {Causes} from './causes.ts';
 
 /** Delay before usage is written, so that it is on disk within 5 s. It is written sooner when a limit is reached, and at the stop. */
 const LAZY_MS = 3_000;
+/** After this long without a write, usage is written with the answer, and shares its commit. */
+const PROMPT_MS = 1_000;
+/** A write that takes longer is not waited for. */
+const WRITING_MS = 100;
 
 /** The template that holds an agent's limits. All instances of a workflow share them. */
 export function templateName(agent: string): string {
@@ -40,6 +44,8 @@ export class Spend {
   #all: Spent = NOTHING_SPENT;
   #day = '';
   #timer: Cancel | undefined;
+  #dueAt = Number.NEGATIVE_INFINITY;
+  #isWriting = false;
 
   constructor(options: SpendOptions) {
     this.causes = options.causes;
@@ -67,6 +73,11 @@ export class Spend {
     if (dayOf(at) !== this.day) return;
     this.#count(templateName(agent), oneTurn(usage));
     this.#timer ??= this.#options.clock.after(LAZY_MS, () => this.due());
+  }
+
+  /** An answer that was counted is in its session. */
+  recorded(): void {
+    if (this.#timer && this.#options.clock.monotonic() - this.#dueAt >= PROMPT_MS) this.due();
   }
 
   /** Today. The first access on a new day resets all counts. */
@@ -99,7 +110,19 @@ export class Spend {
   due(): void {
     this.#timer?.();
     this.#timer = undefined;
-    if (this.value()) this.#options.onDue();
+    this.#dueAt = this.#options.clock.monotonic();
+    if (!this.value()) return;
+    this.#isWriting = true;
+    this.#options.onDue();
+  }
+
+  /** Whether the spend file is about to be written. */
+  get isWriting(): boolean {
+    return this.#isWriting && this.#options.clock.monotonic() - this.#dueAt < WRITING_MS;
+  }
+
+  written(): void {
+    this.#isWriting = false;
   }
 
   close(): void {

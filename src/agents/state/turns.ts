@@ -1,6 +1,7 @@
 import type {Reply} from '../../effects/model/answer.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
 import type {Cancel, Clock} from '../../home/disk/clock.ts';
+import {DelegatedTasks} from './delegated-tasks.ts';
 import type {Segments} from './segments.ts';
 import {SlotPool} from './slots.ts';
 import {WorkspaceLocks} from './workspace-locks.ts';
@@ -45,6 +46,7 @@ export class Turns {
   readonly workspaceLocks = new WorkspaceLocks();
   /** Older messages of sessions. */
   readonly segments: Segments;
+  readonly delegated: DelegatedTasks;
   /** Paths of sessions to complete because their task is done. */
   readonly closing = new Set<string>();
   readonly #asked = new Map<string, PendingQuestion>();
@@ -61,6 +63,7 @@ export class Turns {
 
   constructor(clock: Clock, segments: Segments, onChange: (path: string) => void) {
     this.segments = segments;
+    this.delegated = new DelegatedTasks(clock);
     this.#clock = clock;
     this.slots = new SlotPool(() => this.concurrency);
     this.#onChange = onChange;

@@ -5,6 +5,7 @@ import type {TaskFact} from '../../check/task-facts.ts';
 import {isRequestLimit} from '../../decide/limits.ts';
 import {blocks} from '../../formats/common/diagnostic.ts';
 import {stemOf} from '../../formats/common/key.ts';
+import {isChildId} from '../../formats/session/child-session.ts';
 import type {Work} from '../../formats/session/spent.ts';
 import type {FactsFollower} from '../../loop/reconciler.ts';
 
@@ -159,7 +160,7 @@ function waitingTasks(tasks: readonly TaskFact[]): WaitState | undefined {
 function waitingIn(path: string, {waitingFor, work, agent, waits}: SessionFact): WaitState | undefined {
   const calls = waits.map(({approval}) => approval);
   const more =
-    waitingFor === undefined || work === undefined
+    waitingFor === undefined || work === undefined || isChildId(waitingFor)
       ? undefined
       : {approval: waitingFor, session: stemOf(path), agent, work};
   return more || calls.length > 0 ? {more, calls} : undefined;

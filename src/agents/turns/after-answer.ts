@@ -1,6 +1,7 @@
 import {isOpenState, type TaskFact} from '../../check/task-facts.ts';
-import {awaitedNames, deliveredTasks, reminderOf} from '../../decide/awaited.ts';
-import {reminderWords} from '../../decide/task-words.ts';
+import {awaitedNames, deliveredTasks, nextTaskOf, reminderOf} from '../../decide/awaited.ts';
+import {reportedFailure} from '../../decide/delegation.ts';
+import {nextTaskWords, reminderWords} from '../../decide/task-words.ts';
 import {isCancelled, mayWork, nextAction, nextSessionAction, withHeader} from '../../decide/turn.ts';
 import type {Session} from '../../formats/session/session.ts';
 import {insertMessage} from '../../formats/session/session-edit.ts';
@@ -17,6 +18,12 @@ import {sessionThatMayAnswer} from './may-answer.ts';
 
 export type DueTask = NonNullable<SessionHeader['tasks_due']>[number];
 
+/** An open task, by the key of its delivery. */
+interface StandingTask {
+  key: string;
+  task: TaskFact;
+}
+
 /** Work on a session's open tasks that follows from its final answer. */
 export interface AnswerFollowUp {
   /** Reminds the agent of one task at a time, once for each attempt. */
@@ -26,8 +33,8 @@ export interface AnswerFollowUp {
 }
 
 /**
- * Decide what a final answer means for the session's open tasks. An agent without `update_task` completes its tasks by
- * answering. An agent that has `update_task` and did not call it is reminded; if it waits for others, nothing happens.
+ * Decide what a final answer means for the session's open tasks. An agent without `update_task` ends its tasks by
+ * answering, one after the other. An agent that has `update_task` and did not call it is reminded; if it waits for others, nothing happens.
  *
  * `at` is the index of the answer; messages after it arrived meanwhile. `named` lists the agents that the answer
  * mentions and that have not received the mention yet.
@@ -43,10 +50,10 @@ export async function followUpAnswer(
   const standing = await standingTasks(daemon, {...caller, of}, named);
   const answer = messages[at]?.timestamp ?? '';
   if (standing.length === 0) return {};
-  if (!caller.template.capabilities.some(name => toolNamed(name) === 'update_task'))
-    return {due: standing.map(({key}) => ({task: key, answer, as: 'completed'}))};
-  if (nextAction(messages).do !== 'rest') return {};
   const deliveries = new Set(messages.map(({delivery}) => delivery));
+  if (!caller.template.capabilities.some(name => toolNamed(name) === 'update_task'))
+    return endByAnswer(of, standing, deliveries, answer);
+  if (nextAction(messages).do !== 'rest') return {};
   const next = standing.find(({key}) => !deliveries.has(reminderOf(key)));
   if (next)
     return {
@@ -60,6 +67,31 @@ export async function followUpAnswer(
     };
   const notStalled = standing.filter(({task}) => task.stalled === undefined);
   return {due: notStalled.map(({key}) => ({task: key, answer, as: 'stalled'}))};
+}
+
+/** An answer ends one task: the one that the agent was reminded of, else the first. Then the next one is due. */
+function endByAnswer(
+  {header, messages}: Session,
+  standing: readonly StandingTask[],
+  deliveries: ReadonlySet<string | undefined>,
+  answer: string,
+): AnswerFollowUp {
+  const reported = new Set((header?.tasks_due ?? []).map(({task}) => task));
+  const open = standing.filter(({key}) => !reported.has(key));
+  const asked = messages.findLast(({role}) => role === 'user')?.delivery;
+  const ended = open.find(({key}) => nextTaskOf(key) === asked) ?? open[0];
+  if (!ended) return {};
+  const failed = reportedFailure(messages.at(-1)?.content ?? '') !== undefined;
+  const next = open.find(each => each !== ended && !deliveries.has(nextTaskOf(each.key)));
+  return {
+    due: [{task: ended.key, answer, as: failed ? 'blocked' : 'completed'}],
+    ...(next && {
+      reminder: {
+        ...{timestamp: answer, role: 'user', from: 'system', delivery: nextTaskOf(next.key)},
+        content: nextTaskWords(next.task.id ?? '', next.task.title ?? ''),
+      },
+    }),
+  };
 }
 
 /** Follow up the answer of a session at rest whose task was in no file, or that waited for a reply, when it answered. */
@@ -80,17 +112,18 @@ export async function followUpStep(
   const named = (header?.mentions_due ?? []).map(({to}) => to);
   const {reminder, due = []} = at === -1 ? {} : await followUpAnswer(daemon, caller, messages, at, named);
   const again = () => void askAgain.add(caller.path);
+  const recorded = header?.tasks_due ?? [];
+  const added = due.filter(({task}) => recorded.every(each => each.task !== task));
   if (reminder) {
     again();
     const result = insertMessage(session, messages.length, {...reminder, timestamp: now});
+    const tasks = added.length > 0 && {tasks_due: [...recorded, ...added]};
     return {
-      session: withHeader(result, {status: 'active'}, now),
+      session: withHeader(result, {status: 'active', ...tasks}, now),
       entry: {words: 'reminded of a task', cause: 'delivery'},
       done,
     };
   }
-  const recorded = header?.tasks_due ?? [];
-  const added = due.filter(({task}) => recorded.every(each => each.task !== task));
   if (added.length > 0) {
     again();
     return {
@@ -110,7 +143,7 @@ async function standingTasks(
   daemon: With<'files' | 'mail' | 'tasks'>,
   caller: Caller,
   named: readonly string[],
-): Promise<{key: string; task: TaskFact}[]> {
+): Promise<StandingTask[]> {
   const {files} = daemon;
   const {messages} = caller.of;
   const open = [...new Set(deliveredTasks(messages))].flatMap(key => {

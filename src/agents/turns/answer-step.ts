@@ -1,13 +1,15 @@
 import {waitForMore} from '../../decide/budget.ts';
+import {isAskedToSummarize} from '../../decide/delegation.ts';
 import {CONTINUE_PROMPT, mayContinue, nextAction, withHeader} from '../../decide/turn.ts';
 import type {Reply} from '../../effects/model/answer.ts';
 import type {Session} from '../../formats/session/session.ts';
 import {insertMessage} from '../../formats/session/session-edit.ts';
 import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
-import {mentionsDue} from '../mail/mention-step.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
+import {type Due, mentionsDue, repliesDue} from '../mail/mention-step.ts';
 import {limitFor} from '../sessions/budget.ts';
 import {limitStep, type SessionStep} from '../sessions/step.ts';
-import type {Caller} from '../state/caller.ts';
+import {type Caller, isChild} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {followUpAnswer} from './after-answer.ts';
 import {staleness} from './ask.ts';
@@ -47,13 +49,17 @@ export async function answerStep(
     const result = withHeader(session, {error, status: 'error'} as Partial<SessionHeader>, now);
     return {session: result, entry: {words: `error: ${ended.failed}`, cause: 'turn'}, done};
   }
-  const step = await replyStep(daemon, caller, session, asked.basis.length, ended.reply, now);
+  // A summary is words and nothing else.
+  const isSummary = isAskedToSummarize(caller.session, session.messages.slice(0, asked.basis.length));
+  const reply = isSummary ? {...ended.reply, calls: []} : ended.reply;
+  const step = await replyStep(daemon, caller, session, asked.basis.length, reply, now);
   const then = await callStep(daemon, caller, step.session, now, true);
   if (!then) return step;
   then.then = await answeredMeanwhile(daemon, caller, then.session, now);
-  // A result is undone by itself, so it gets its own commit.
+  // The result of a call with effects is undone by itself, so it gets its own commit.
+  const hasStarted = (then.entry.started?.length ?? 0) > 0;
   const hasResults = then.session.messages.length > step.session.messages.length;
-  return {...step, then: hasResults ? then : {...then, entry: {...then.entry, joins: true}}};
+  return {...step, then: hasStarted && hasResults ? then : {...then, entry: {...then.entry, joins: 'step'}}};
 }
 
 /** Wait this long for a fast model, so that results and the next answer share one file write. */
@@ -61,7 +67,7 @@ const AT_ONCE_MS = 3;
 
 /** The answer to the question that was asked ahead, if it has arrived and is final. */
 async function answeredMeanwhile(
-  daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'tasks'>,
+  daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'tasks' | 'spend'>,
   caller: Caller,
   session: Session,
   now: string,
@@ -75,7 +81,7 @@ async function answeredMeanwhile(
 
 /** Insert the reply at index `at`, after the messages that it answers. */
 async function replyStep(
-  daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'tasks'>,
+  daemon: With<'files' | 'reports' | 'turns' | 'mail' | 'tasks' | 'spend'>,
   caller: Caller,
   session: Session,
   at: number,
@@ -89,7 +95,9 @@ async function replyStep(
   if (reply.cut && reply.calls.length === 0 && mayContinue(result.messages.slice(0, at)))
     result = insertMessage(result, at + 1, {timestamp: now, role: 'user', from: 'system', content: CONTINUE_PROMPT});
   const isFinal = reply.calls.length === 0 && !reply.cut;
-  const named = isFinal && !saidInChannel(session.messages) ? mentionsDue(daemon.files, agent, reply.content, now) : [];
+  const named = isFinal
+    ? addresseesOf(daemon.files, caller, {...session, messages: result.messages.slice(0, at + 1)})
+    : [];
   // Written together with the answer, so that a crash cannot separate them.
   const {reminder, due = []} = isFinal
     ? await followUpAnswer(
@@ -110,9 +118,21 @@ async function replyStep(
   return {
     session: result,
     entry: {cause: 'turn', agent, ...wordsOf(reply)},
-    written: () => report({event: 'answered', session: id, agent, model, calls: calls.length, tokens}),
+    written() {
+      report({event: 'answered', session: id, agent, model, calls: calls.length, tokens});
+      daemon.spend.recorded();
+    },
     done: () => turns.answered(path),
   };
+}
+
+/** The agents to which a final answer goes: those that it names, and those that asked. The result of a task goes to its parent alone. */
+function addresseesOf(files: HomeFiles, {agent}: Caller, {header, messages}: Session): Due[] {
+  if (isChild(header)) return [];
+  const {content = null, timestamp = ''} = messages.at(-1) ?? {};
+  const said = saidInChannel(messages.slice(0, -1));
+  const named = said ? [] : mentionsDue(files, agent, content, timestamp);
+  return [...named, ...repliesDue(messages, new Set(named.map(({to}) => to)), timestamp)];
 }
 
 /** Whether the agent of a workflow has written to the channel since it was asked: then a name in its answer wakes nobody a second time. */

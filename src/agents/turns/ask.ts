@@ -1,3 +1,4 @@
+import {isAskedToSummarize} from '../../decide/delegation.ts';
 import {chatHistory} from '../../decide/history.ts';
 import {beginsWith, isCancelled, mayWork} from '../../decide/turn.ts';
 import type {Answer, RetryKind} from '../../effects/model/answer.ts';
@@ -11,7 +12,7 @@ import {crashPoint} from '../../home/disk/crash.ts';
 import {LiveOutput, type QuestionSize} from '../../home/live.ts';
 import type {ModelQuestion} from '../../runners/runner.ts';
 import {limitFor} from '../sessions/budget.ts';
-import type {Caller} from '../state/caller.ts';
+import {type Caller, capabilitiesOf} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {redactAnswer} from '../state/redaction.ts';
 import type {Question, QuestionResult} from '../state/turns.ts';
@@ -37,6 +38,7 @@ export async function startQuestion(
     model: header.model,
     prompt: header.system_prompt,
     task: header.task,
+    capabilities: isAskedToSummarize(caller.session, messages) ? [] : capabilitiesOf({...caller, of: session}),
     messages: earlier.length > 0 ? [...earlier, ...messages] : messages,
     after: {messages: messages.length, answers: answersIn(messages)},
     limited: () => limitFor(daemon, caller.path, session) !== undefined,
@@ -90,6 +92,8 @@ interface ModelRequestContext {
   prompt: string | undefined;
   /** The task that the session was created for. */
   task: string | undefined;
+  /** The tools that the model is offered. */
+  capabilities: readonly string[];
   messages: readonly Message[];
   after: QuestionSize;
   /** Whether a spending limit is reached. */
@@ -194,7 +198,7 @@ async function askOnce(
     const playbooks = choice.kind === 'playbook' ? await current.playbooks() : [];
     const redacted = reports.redact.stream();
     const tools = await effects.tools.list({
-      capabilities: template.capabilities,
+      capabilities: asking.capabilities,
       home: files.home,
       settings,
       env: effects.world.environment,

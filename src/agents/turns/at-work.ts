@@ -12,9 +12,9 @@ export function isAtWork({files, mail}: With<'files' | 'mail'>, path: string): b
   return fact ? fact.status !== 'sleeping' && fact.status !== 'completed' : known.has(path);
 }
 
-/** Whether mentions or task changes of this session have not reached their targets yet. */
+/** Whether mentions, task changes or the result of this session have not reached their targets yet. */
 export function hasUndeliveredNews({header}: Session): boolean {
-  return (header?.mentions_due?.length ?? 0) > 0 || (header?.tasks_due?.length ?? 0) > 0;
+  return (header?.mentions_due?.length ?? 0) > 0 || (header?.tasks_due?.length ?? 0) > 0 || header?.result_due === true;
 }
 
 /** Open tasks that were created in this session, each with the path of its file. */

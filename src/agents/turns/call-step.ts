@@ -9,7 +9,7 @@ import {
   nextAction,
   nextSessionAction,
   type OpenCalls,
-  statusFor,
+  restKeys,
   withCallKeys,
   withHeader,
   withResults,
@@ -21,6 +21,8 @@ import {callWords} from '../../policy/call-words.ts';
 import {noteOutcomes} from '../calls/call-outcomes.ts';
 import {type BegunCalls, beginCalls, type CallToMark, resultMessage} from '../calls/calls.ts';
 import {wasInterrupted} from '../calls/next-call.ts';
+import {childFor} from '../delegation/start-task.ts';
+import {noteResults, stopTasks, taskResults} from '../delegation/task-results.ts';
 import {requestLimitFor} from '../sessions/budget.ts';
 import {limitStep, type SessionStep} from '../sessions/step.ts';
 import {registerRequest} from '../sessions/wake.ts';
@@ -34,7 +36,7 @@ import {startQuestion} from './ask.ts';
  * and is written together with this step. Once all results are known, the next question is asked without waiting for the write.
  */
 export async function callStep(
-  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
+  daemon: With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'spend' | 'effects'>,
   caller: Caller,
   session: Session,
   now: string,
@@ -55,17 +57,24 @@ export async function callStep(
   const {open} = next;
   const {header} = session;
   const held = await daemon.current.hold(caller.agent);
-  const mayBegin = mayWork(header) && !cancelled && !held && !turns.stopped;
+  const isEnding = turns.delegated.ending.has(path);
+  const mayBegin = mayWork(header) && !cancelled && !held && !isEnding && !turns.stopped;
   if (cancelled) turns.endCalls('a person cancelled the turn', path);
   else if (held) turns.endCalls(`the agent is ${held.status}`, path);
   else if (!mayWork(header)) turns.endCalls(`the session is ${header?.status}`, path);
+  if (cancelled || header?.status === 'completed')
+    stopTasks(daemon, open.calls, 'the session that asked for it was stopped');
   const limit = (await daemon.current.settings()).limits?.calls_per_answer ?? CALLS_PER_ANSWER;
   const {accepted, refused} = splitCalls(session.messages, open, limit);
   const isFull = () => requestLimitFor(daemon, path, caller.agent) !== undefined;
   // A call that an earlier daemon started gets its result even if the session was paused since: whatever is left of it must end.
   const toBegin = mayBegin ? accepted : turns.stopped ? [] : accepted.filter(wasInterrupted);
-  const {marked, asks, full}: BegunCalls = await beginCalls(daemon, {...caller, of: session}, toBegin, isFull);
+  const {marked, asks, full}: BegunCalls = await beginCalls(daemon, {...caller, of: session}, toBegin, {
+    isFull,
+    childFor: call => childFor(daemon.files, {...caller, of: session}, call),
+  });
   const results = await resultsOf(turns, path, open);
+  if (!turns.stopped) results.push(...(await taskResults(daemon, {...caller, of: session}, session, open, now)));
   const words = refusedCallWords(limit, session.messages[open.index]?.tool_calls?.length ?? 0);
   if (mayBegin)
     for (const {id} of refused)
@@ -73,22 +82,31 @@ export async function callStep(
   if (results.length === 0 && !marked && asks.length === 0)
     return full ? waitToAsk(daemon, caller, session, accepted, now) : undefined;
   const keys = new Map<string, CallKeys>(asks.map(({call, id}) => [call, {approval: id}]));
-  if (marked) keys.set(marked.call, {started: now, run: daemon.effects.run, ...(marked.host && {where: 'host'})});
+  if (marked)
+    keys.set(marked.call, {
+      ...{started: now, run: daemon.effects.run},
+      ...(marked.host && {where: 'host'}),
+      ...(marked.child !== undefined && {child: marked.child}),
+    });
   let result = withCallKeys(session, open.index, keys);
   result = withResults(result, open, results);
-  const status = mayBegin && {status: statusFor(nextAction(result.messages))};
+  const status = mayBegin && restKeys(nextAction(result.messages), header);
   result = withHeader(result, {...status, ...taintKeys(result)}, now);
   if (mayBegin && results.length === open.calls.length && (ahead || !turns.question(path)))
     await startQuestion(daemon, caller, result, ahead);
   const ended = results.map(({tool_call_id}) => tool_call_id ?? '');
+  const changed = new Set([...ended, ...(marked ? [marked.call] : [])]);
+  // The decision, the start and the result of an approved call are one step. Without an approval, the step would be that of the answer.
+  const isApproved = changed.size > 0 && open.calls.every(call => !changed.has(call.id) || call.approval !== undefined);
   return {
     session: result,
     entry: {
       words: reports.redact.text(wordsOf(open, results, marked, asks)),
       cause: 'call',
       agent: caller.agent,
-      trailers: trailersOf(open, [...ended, ...(marked ? [marked.call] : [])], asks),
+      trailers: trailersOf(open, [...changed], asks),
       started: marked?.names ?? [],
+      ...(isApproved && {joins: 'step' as const}),
     },
     written: () => {
       for (const request of asks) {
@@ -99,6 +117,7 @@ export async function callStep(
     },
     done: () => {
       turns.recorded(path, ended);
+      noteResults(daemon.files, open.calls, new Set(ended));
       noteOutcomes(daemon, open.calls, results);
       marked?.start();
     },
@@ -134,7 +153,17 @@ const SOON_MS = 3;
 async function resultsOf(turns: Turns, path: string, {calls}: OpenCalls): Promise<Message[]> {
   await turns.waitForCalls(path, SOON_MS);
   const known = turns.results(path);
-  return calls.flatMap(({id}) => known.get(id) ?? []);
+  const ended = calls.flatMap(({id}) => known.get(id) ?? []);
+  const children = new Map(calls.map(({id, child}) => [id, child]));
+  // The task has begun: its session tells how it ends.
+  const begun = ended.filter(
+    ({tool_call_id: id = '', content}) => children.get(id) !== undefined && content?.startsWith('{"success":true'),
+  );
+  turns.recorded(
+    path,
+    begun.map(({tool_call_id = ''}) => tool_call_id),
+  );
+  return ended.filter(result => !begun.includes(result));
 }
 
 /** How many calls a commit subject names. */

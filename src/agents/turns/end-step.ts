@@ -75,7 +75,7 @@ async function writeTask(
     const mayEnd = task && isOpen(task) && !waitsForPerson(task, gateContext(files));
     const change = mayEnd ? changeFor(task, caller, due, timestamp(files.disk.clock)) : undefined;
     if (!task || !change) return undefined;
-    const words = `${due.as === 'completed' ? 'completed' : 'left standing'}: "${task.title.replace(/\s+/g, ' ').slice(0, 60)}"`;
+    const words = `${due.as === 'stalled' ? 'left standing' : due.as}: "${task.title.replace(/\s+/g, ' ').slice(0, 60)}"`;
     return {text: updateTask(file, task, change), words, tasks: [id]};
   };
   return requestTaskEdit(daemon, path, caller.agent, make, () => ({success: true}));
@@ -94,7 +94,7 @@ function changeFor(task: Task, caller: Caller, {answer, as}: DueTask, now: strin
   const of = {...caller.of, messages: messages.slice(0, at + 1)};
   const note = shortened(messages[at]?.content ?? '', caller.session);
   const chain = chainOf(of.messages, stemOf(caller.path));
-  return taskChangeFor(task, {...caller, of}, {status: 'completed', note}, {time: answer, now, chain});
+  return taskChangeFor(task, {...caller, of}, {status: as, note}, {time: answer, now, chain});
 }
 
 function shortened(text: string, session: string): string {

@@ -20,6 +20,8 @@ export function holdsReconciler({files, turns}: With<'files' | 'turns'>): Reconc
       }
       if (status !== 'sleeping' || turns.has(path)) lookAgain(files, path);
     }
+    // A workflow instance waits for a person while an agent of it is stopped.
+    for (const path of files.index.pathsOf('run')) lookAgain(files, path);
   };
   return {
     kind: 'state',

@@ -36,7 +36,11 @@ function others({index}: HomeFiles, agent: string): string {
   });
   const more = all.length > lines.length ? [`- and ${all.length - lines.length} more: see list_agents`] : [];
   if (lines.length === 0) return '';
-  return ['Other agents. Naming one as @name in your answer sends it that answer:', ...lines, ...more].join('\n');
+  return [
+    'Other agents. Naming one as @name in your answer sends it that answer. An agent that asks you something gets your answer by itself:',
+    ...lines,
+    ...more,
+  ].join('\n');
 }
 
 function openTasks({index}: HomeFiles, agent: string, own: string | undefined): string {

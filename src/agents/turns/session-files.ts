@@ -1,12 +1,13 @@
 import {endWait} from '../../decide/budget.ts';
 import {completeSession, isComplete} from '../../decide/session.ts';
 import {taintKeys} from '../../decide/taint.ts';
-import {isCancelled, mayWork, nextAction, nextSessionAction, statusFor, withHeader} from '../../decide/turn.ts';
+import {isCancelled, mayWork, nextAction, nextSessionAction, restKeys, withHeader} from '../../decide/turn.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import {runPath} from '../../formats/run.ts';
 import {type Session, sessionText} from '../../formats/session/session.ts';
 import type {SessionHeader} from '../../formats/session/session-schema.ts';
+import type {TemplateValue} from '../../formats/template.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import {type FileSnapshot, snapshotOfSession} from '../../loop/file-snapshot.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
@@ -15,6 +16,8 @@ import type {PlannedWrite} from '../../loop/planned-write.ts';
 import type {Reconciler} from '../../loop/reconciler.ts';
 import {noteMissingOutcomes} from '../calls/call-outcomes.ts';
 import {wasInterrupted} from '../calls/next-call.ts';
+import {noteRemovedChild, reportStep} from '../delegation/report-step.ts';
+import {isOpenTask, taskStep} from '../delegation/task-step.ts';
 import {deliverStep, newSessionFor} from '../mail/deliver-step.ts';
 import {mentionStep} from '../mail/mention-step.ts';
 import {approvalStateOf, limitsReachedBy} from '../sessions/budget.ts';
@@ -48,13 +51,15 @@ export function sessionReconciler(
     },
     // A stopping daemon begins nothing; the next daemon does.
     finish: ({path, parsed}) =>
-      !turns.stopped && !turns.has(path) && !(parsed?.kind === 'session' && hasUndeliveredNews(parsed.file)),
+      !turns.stopped && !turns.has(path) && !(parsed?.kind === 'session' && isExpecting(parsed.file)),
     create: path => (daemon.mail.has(path) ? newSessionFor(daemon, path) : undefined),
     accepted({path}) {
+      turns.delegated.removed.delete(stemOf(path));
       wakeWaiting(daemon, path);
       lookAtRunOf(daemon.files, path);
     },
     removed(path) {
+      noteRemovedChild(daemon, path);
       lookAtRunOf(daemon.files, path);
       turns.dropQuestions(path);
       turns.endCalls('the session was removed', path);
@@ -67,6 +72,13 @@ export function sessionReconciler(
   };
 }
 
+/** Whether the session has to be looked at again without a change to its file: it does a task, or others do tasks for it. */
+function isExpecting(session: Session): boolean {
+  const next = nextAction(session.messages);
+  const delegates = next.do === 'call' && next.open.calls.some(({child}) => child !== undefined);
+  return delegates || hasUndeliveredNews(session) || isOpenTask(session);
+}
+
 /** Segments with older messages, and sessions that a person archived. The daemon never changes them. */
 export function archivedSessionReconciler(): Reconciler {
   return {
@@ -76,16 +88,20 @@ export function archivedSessionReconciler(): Reconciler {
   };
 }
 
-/** The state of a workflow instance follows from its sessions. */
+/** The state of a workflow instance follows from its sessions, and from those that work for them (`reviewer.pr-123.1`). */
 function lookAtRunOf(files: HomeFiles, path: string): void {
-  const [, instance] = /^sessions\/([^/]+)\//.exec(path) ?? [];
-  const run = instance === undefined ? undefined : runPath(instance);
-  if (run !== undefined && files.known.has(run)) lookAgain(files, run);
+  const [, parent] = /^(.+)\.\d+$/.exec(stemOf(path)) ?? [];
+  const above = parent === undefined ? undefined : files.index.definitionsOf(`session/${parent}`)[0]?.path;
+  for (const each of [path, above]) {
+    const [, instance] = /^sessions\/([^/]+)\//.exec(each ?? '') ?? [];
+    const run = instance === undefined ? undefined : runPath(instance);
+    if (run !== undefined && files.known.has(run)) lookAgain(files, run);
+  }
 }
 
 function hasNothingToDo(session: Session): boolean {
   const {status} = session.header ?? {};
-  if (!isComplete(session) || hasUndeliveredNews(session)) return false;
+  if (!isComplete(session) || isExpecting(session)) return false;
   const next = isCancelled(session) ? nextAction(session.messages) : nextSessionAction(session);
   if (next.do === 'call' && next.open.calls.some(wasInterrupted)) return false;
   return !mayWork(session.header) || (status === 'sleeping' && nextSessionAction(session).do === 'rest');
@@ -130,14 +146,18 @@ async function nextStep(
   if (delivery) return delivery;
   // Mail that the session had already changes no file, but until now the session counted as at work because of it.
   wakeWaiting(daemon, path);
+  const reported = reportStep(daemon, path, session, now);
+  if (reported) return reported;
   if (template) {
     const caller: Caller = {path, session: id, agent: header.agent_id, template, of: session};
-    const taint = taintStep(session, now);
+    const taint = taintStep(session, template, now);
     if (taint) return taint;
     const mention = mentionStep(daemon, caller, session, now);
     if (mention) return mention;
     const taskUpdate = endStep(daemon, caller, session, now);
     if (taskUpdate) return taskUpdate;
+    const ended = await taskStep(daemon, caller, session, now);
+    if (ended) return ended;
     const step =
       (await callStep(daemon, caller, session, now, false)) ?? (await answerStep(daemon, caller, session, now));
     if (step) return step;
@@ -145,7 +165,12 @@ async function nextStep(
     if (followUp) return followUp;
     const waitMs = daemon.mail.expectMs(path);
     if (waitMs > 0) files.queue.addAfter(path, waitMs);
-    else if (mayWork(header) && nextSessionAction(session).do === 'ask' && !turns.question(path))
+    else if (
+      mayWork(header) &&
+      nextSessionAction(session).do === 'ask' &&
+      !turns.question(path) &&
+      !turns.delegated.ending.has(path)
+    )
       await startQuestion(daemon, caller, session, false);
   }
   return (
@@ -165,9 +190,11 @@ function waitStep(
   return ended && limitStep(ended, session.header?.waiting_for ?? '');
 }
 
-/** Record outside text that a person pasted into the session, so that the taint outlives the message. */
-function taintStep(session: Session, now: string): SessionStep | undefined {
-  const keys = taintKeys(session);
+/** Record outside text that a person pasted into the session, or that led to its agent, so that the taint outlives the message. */
+function taintStep(session: Session, {tainted = []}: TemplateValue, now: string): SessionStep | undefined {
+  const known = session.header?.tainted ?? [];
+  const inherited = tainted.filter(source => !known.includes(source));
+  const keys = inherited.length > 0 ? {tainted: [...known, ...inherited]} : taintKeys(session);
   if (!keys.tainted) return undefined;
   return {
     session: withHeader(session, keys, now),
@@ -185,9 +212,10 @@ function restStep(
   const completed = completeSession(session, {id, template, now});
   const keys: Partial<SessionHeader> & {error?: undefined} = {};
   const {status} = session.header ?? {};
-  const due = statusFor(nextSessionAction(session));
+  const due = restKeys(nextSessionAction(session), session.header);
   const works = mayWork(session.header);
-  if (works && template && status !== due) keys.status = due;
+  const waits = 'waiting_for' in due && due.waiting_for !== session.header?.waiting_for;
+  if (works && template && (status !== due.status || waits)) Object.assign(keys, due);
   const stale = works && session.header?.error !== undefined;
   if (stale) keys.error = undefined;
   if (!completed && !keys.status && !stale) return undefined;

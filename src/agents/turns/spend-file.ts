@@ -27,12 +27,16 @@ export function spendReconciler(daemon: With<'files' | 'spend'>): Reconciler {
 /** Today's usage, if it differs from the file. */
 function settleSpend(spend: Spend, file: SpendFile | undefined): CompletedFile | undefined {
   const value = spend.value();
-  if (!value || isDeepStrictEqual(value, file?.value && {day: file.value.day, agents: file.value.agents}))
+  if (!value || isDeepStrictEqual(value, file?.value && {day: file.value.day, agents: file.value.agents})) {
+    spend.written();
     return undefined;
+  }
   return {
     text: spendText(value),
     words: `${value.day}: ${spentWords(spend.all)}`,
     tasks: [],
+    joins: 'last',
+    written: () => spend.written(),
   };
 }
 

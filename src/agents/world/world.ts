@@ -8,6 +8,16 @@ import type {CallEffects} from './effects.ts';
 import type {Notice} from './notices.ts';
 import type {StopRequest} from './signals.ts';
 
+/** A workflow that a schedule starts. */
+export interface WantedWorkflow {
+  workflow: string;
+  instance: string;
+  params: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** `again`: it could not begin now, and may be tried again. */
+export type WorkflowStart = {started: true} | {failed: string; again?: true};
+
 /** Everything outside the daemon that it reads, changes or waits for. The simulator implements its own. */
 export interface World {
   /** The home, its clock and its process. */
@@ -22,6 +32,8 @@ export interface World {
   /** Default: the effects on this machine. */
   effects?: CallEffects | undefined;
   environment: NodeJS.ProcessEnv;
+  /** Starts a workflow of the home as a new instance, as `agentdir start` does. Must not throw. Undefined: this world cannot. */
+  startWorkflow?: ((wanted: WantedWorkflow) => Promise<WorkflowStart>) | undefined;
   /** Notices about this machine and the repository. */
   notices: () => Promise<Notice[]>;
   untilStopped: () => StopRequest;

@@ -1,8 +1,8 @@
 import {accessSync, constants, existsSync, readFileSync, rmdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
-import {isProcessAlive, processMark, signal} from './processes.ts';
-import {abandonedScratch, scratchFolder} from './scratch.ts';
+import {isProcessAlive, isShortage, signal} from './processes.ts';
+import {abandonedScratch, isLabelled, scratchFolder} from './scratch.ts';
 
 /** What a control group of the kernel can limit. */
 export type Controller = 'memory' | 'pids';
@@ -38,36 +38,50 @@ let places: readonly GroupPlace[] | undefined;
 function groupPlaces(): readonly GroupPlace[] {
   if (places) return places;
   places = findPlaces(read('/proc/self/cgroup'), read('/proc/self/mountinfo')).filter(place => isUsable(place));
-  for (const path of places.flatMap(({folder}) => abandonedScratch(folder))) {
-    for (const pid of membersOf(path)) abandoned.set(pid, processMark(pid));
-    killMembers(path);
-    tryTo(() => rmdirSync(path));
-  }
+  // The kernel removes empty groups only: what still runs in others belongs to the next daemon of its home.
+  for (const path of abandonedGroups()) tryTo(() => rmdirSync(path));
   return places;
 }
 
-/** Processes that were found in abandoned groups, with their marks. */
-const abandoned = new Map<number, string | undefined>();
-
-/** What daemons that were killed left in their groups may start no more processes, and is killed. Returns which processes had this mark, once. */
-export function endAbandonedGroups(mark: string): number[] {
-  groupPlaces();
-  const found = [...abandoned].flatMap(([pid, its]) => (its === mark ? [pid] : []));
-  for (const pid of found) abandoned.delete(pid);
-  return found;
+/** Groups of daemons that were killed. */
+function abandonedGroups(): string[] {
+  return groupPlaces().flatMap(({folder}) => abandonedScratch(folder));
 }
 
-/** Let the processes of a group start no others, and kill them. Returns how many were alive. */
-function killMembers(path: string): number {
-  // Where a process may start no others, none can escape between two looks.
+/**
+ * Processes of a call's command in the group of a daemon that was killed, however they were started. From then on they start no
+ * others. Throws if a shortage of file descriptors prevents looking.
+ */
+export function abandonedMembers(mark: string): number[] {
+  return abandonedGroups()
+    .filter(path => isLabelled(path, labelOf(mark)))
+    .flatMap(path => {
+      startNoMore(path);
+      const members = membersOf(path);
+      if (members.length === 0) tryTo(() => rmdirSync(path));
+      return members;
+    });
+}
+
+const labelOf = (mark: string): string => mark.replace(/\W/g, '_');
+
+/** Where a process may start no others, none can escape between two looks. */
+function startNoMore(path: string): void {
   tryTo(() => writeFileSync(join(path, 'pids.max'), '0'));
-  const alive = membersOf(path);
-  for (const pid of alive) signal(pid, 'SIGKILL');
-  return alive.length;
 }
 
+/** Live processes of a group. */
 function membersOf(path: string): number[] {
-  return read(join(path, 'cgroup.procs')).split('\n').filter(Boolean).map(Number).filter(isProcessAlive);
+  try {
+    return readFileSync(join(path, 'cgroup.procs'), 'latin1')
+      .split('\n')
+      .filter(Boolean)
+      .map(Number)
+      .filter(isProcessAlive);
+  } catch (error) {
+    if (isShortage(error)) throw error;
+    return [];
+  }
 }
 
 /** What this machine's control groups can limit for commands in the sandbox. */
@@ -92,16 +106,19 @@ export function makeGroup(limits: {memoryBytes: number; processes: number}): Con
   };
 }
 
-/** Undefined: this process may not make any. */
-export function makeHostGroup(): HostGroup | undefined {
+/** Undefined: this process may not make any. `mark`: of the call whose programs join it. */
+export function makeHostGroup(mark: string): HostGroup | undefined {
   const place = groupPlaces().find(({controls}) => controls.includes('pids'));
-  const path = place && makeIn({...place, controls: []});
+  const path = place && makeIn({...place, controls: []}, {label: labelOf(mark)});
   if (path === undefined) return undefined;
   return {
     joins: [join(path, 'cgroup.procs')],
     end: async () => {
       for (let round = 0; round < 200; round++) {
-        if (killMembers(path) === 0) {
+        startNoMore(path);
+        const alive = membersOf(path);
+        for (const pid of alive) signal(pid, 'SIGKILL');
+        if (alive.length === 0) {
           void removeGroup(path);
           return true;
         }
@@ -112,12 +129,15 @@ export function makeHostGroup(): HostGroup | undefined {
   };
 }
 
-function makeIn({folder, version, controls}: GroupPlace, limits = {memoryBytes: 0, processes: 0}) {
+function makeIn(
+  {folder, version, controls}: GroupPlace,
+  {label = '', memoryBytes = 0, processes = 0},
+): string | undefined {
   let path: string | undefined;
   try {
-    path = scratchFolder(folder, 'group');
-    if (controls.includes('pids')) writeFileSync(join(path, 'pids.max'), String(limits.processes));
-    if (controls.includes('memory')) limitMemory(path, version, String(limits.memoryBytes));
+    path = scratchFolder(folder, 'group', label);
+    if (controls.includes('pids')) writeFileSync(join(path, 'pids.max'), String(processes));
+    if (controls.includes('memory')) limitMemory(path, version, String(memoryBytes));
     return path;
   } catch {
     const made = path;

@@ -1,5 +1,5 @@
 import {setTimeout as pause} from 'node:timers/promises';
-import {endAbandonedGroups} from './control-groups.ts';
+import {abandonedMembers} from './control-groups.ts';
 import {markedProcesses, sandboxedAs, signal} from './processes.ts';
 
 /** Bounded, because a process in an uninterruptible wait survives even SIGKILL. */
@@ -11,7 +11,7 @@ const rounds = 200;
  * session and their environment.
  */
 export async function endLeftovers(mark: string, find = findAll): Promise<number> {
-  const ended = new Set(endAbandonedGroups(mark));
+  const ended = new Set<number>();
   // A process that just forked or is calling exec may be missed at first; look twice.
   let looks = 0;
   let problem: unknown;
@@ -36,5 +36,5 @@ export async function endLeftovers(mark: string, find = findAll): Promise<number
 }
 
 async function findAll(mark: string): Promise<number[]> {
-  return [...new Set([...(await markedProcesses(mark)), ...(await sandboxedAs(mark))])];
+  return [...new Set([...abandonedMembers(mark), ...(await markedProcesses(mark)), ...(await sandboxedAs(mark))])];
 }

@@ -43,16 +43,6 @@ export function markedProcesses(mark: string): Promise<number[]> {
   });
 }
 
-/** The mark in the environment of a process. */
-export function processMark(pid: number): string | undefined {
-  try {
-    const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
-    return variables.find(each => each.startsWith(`${markName}=`))?.slice(markName.length + 1);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Live processes in a sandbox with this mark, whatever their environment. Throws like `markedProcesses`. */
 export function sandboxedAs(mark: string): Promise<number[]> {
   const wanted = Buffer.from(` ${markMount(mark)} `);
@@ -96,7 +86,7 @@ async function contentOf(pid: number, file: string): Promise<Buffer> {
 }
 
 /** Too few file descriptors or too little memory: the file may well exist. */
-function isShortage(error: unknown): boolean {
+export function isShortage(error: unknown): boolean {
   return /^E(?:MFILE|NFILE|NOMEM|AGAIN)$/.test((error as NodeJS.ErrnoException).code ?? '');
 }
 

@@ -43,7 +43,7 @@ async function runLine(
   const unwatch = confined && !real.readOnly ? watchSpace(real.workspace, limits, () => cut.now('disk')) : undefined;
   try {
     const output = await openOutput(real, () => cut.now('output'));
-    const host = real.programs.some(program => !program.confined) ? makeHostGroup() : undefined;
+    const host = real.programs.some(program => !program.confined) ? makeHostGroup(real.mark) : undefined;
     let exit: Exit = {code: 0, signal: null};
     let survivors = false;
     try {
@@ -89,7 +89,7 @@ async function runLine(
 
 /** End what still runs on the host. Whether something survived, or nobody could look. */
 async function survivorsOnHost({mark}: RunRequest, host: HostGroup | undefined): Promise<boolean> {
-  if ((await host?.end()) === false) return true;
+  if ((await host?.end().catch(() => false)) === false) return true;
   return endLeftovers(mark, markedProcesses).then(
     () => false,
     () => true,

@@ -10,10 +10,21 @@ const NAME = /^agentdir-(pipes|filter|group|sandbox-test|sandbox-room)-(\d+)-(\d
 
 const namespace = () => /\d+/.exec(pidNamespace())?.[0] ?? '';
 
-/** Create a short-lived folder. Its creator removes it; `clearScratch` does if the creator was killed. */
-export function scratchFolder(parent: string, kind: ScratchKind): string {
-  return mkdtempSync(join(parent, `agentdir-${kind}-${process.pid}-${startOf(process.pid)}-${namespace()}-`));
+/**
+ * Create a short-lived folder. Its creator removes it; `clearScratch` does if the creator was killed. `label`: letters, digits and
+ * `_`, by which others know it.
+ */
+export function scratchFolder(parent: string, kind: ScratchKind, label = ''): string {
+  return mkdtempSync(join(parent, `agentdir-${kind}-${process.pid}-${startOf(process.pid)}-${namespace()}-${label}`));
 }
+
+/** Whether a folder was created with this label. */
+export function isLabelled(path: string, label: string): boolean {
+  return path.endsWith(`-${label}${path.slice(-RANDOM)}`);
+}
+
+/** Characters that `mkdtemp` adds to a name. */
+const RANDOM = 6;
 
 /** Processes of other containers are invisible: their folders are kept for this long. */
 const UNSEEN_MS = 10 * 60_000;

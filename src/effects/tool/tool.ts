@@ -79,6 +79,37 @@ export interface CallPlace {
   retries: false | 'interrupted' | 'interrupted message' | 'brought back';
 }
 
+/** A task for another agent, as a person is asked about it. */
+export interface TaskPlan {
+  agent: string;
+  about: string | undefined;
+  model: string;
+  tools: readonly string[];
+  /** In words, one each. */
+  limits: readonly string[];
+  /** Names the definition of the agent as it is now. */
+  definition: string;
+}
+
+/** Sessions that do tasks for other agents, and agents that agents add. */
+export interface DelegationServices {
+  /** Must not change anything. */
+  planTask: (wanted: Arguments<'task'>) => Promise<TaskPlan | ToolFailure>;
+  /** Makes the session that does the task, once for each call. Resolves when the session is durable. */
+  startTask: (wanted: Arguments<'task'>) => Promise<ToolResult>;
+  spawnAgent: (wanted: Arguments<'agent_spawn'>) => Promise<ToolResult>;
+  agentStates: () => readonly AgentStateLine[] | Promise<readonly AgentStateLine[]>;
+}
+
+/** An agent as others see it. */
+export interface AgentStateLine {
+  name: string;
+  status: string;
+  model: string | undefined;
+  kind: string;
+  task: {id: string; title: string | undefined} | undefined;
+}
+
 /** Channel and document of the workflow instance that the agent belongs to. */
 export interface ContextServices {
   channelSend: (message: Arguments<'channel_send'>) => Promise<ToolResult>;
@@ -93,7 +124,7 @@ export interface ContextServices {
  * Services of the daemon, which is the only writer of the home. Writes are durable when the promise resolves. Arguments
  * and results are plain values, so that a tool can run in another process.
  */
-export interface HomeServices extends ContextServices {
+export interface HomeServices extends ContextServices, DelegationServices {
   remember: (file: string, text: string) => Promise<ToolResult>;
   createTask: (task: Arguments<'create_task'>) => Promise<ToolResult>;
   updateTask: (change: Arguments<'update_task'>) => Promise<ToolResult>;
@@ -173,6 +204,8 @@ export interface JudgingTool<N extends ToolName> {
 export interface JudgedToolCall {
   verdict: Verdict;
   reason: string;
+  /** Why the call cannot run, whatever a person says. */
+  refused?: ToolFailure;
   /** Why the call leaves the home, if it does. */
   leaves?: string | undefined;
   readOnly?: boolean;

@@ -1,6 +1,5 @@
 import {type ToolDefinition, type ToolName, tools} from '../../policy/tools.ts';
 import {resultCodes} from '../tool/tool.ts';
-import {implementedTools} from './registry.ts';
 import {schemaOf} from './schema.ts';
 
 const effects = {
@@ -13,8 +12,6 @@ const effects = {
 /** Generate docs/tools.md from the tool table. */
 export function toolsPage(): string {
   const names = Object.keys(tools) as ToolName[];
-  const ready = new Set<ToolName>(implementedTools);
-  const later = names.filter(name => !ready.has(name));
   return `# Tools
 
 <!-- Written by \`npm run schemas\` from src/policy/tool/; edits here are lost. -->
@@ -36,14 +33,7 @@ for ripgrep, and \`node_modules\` is never entered, unless a path names what is 
 finds hidden files; a glob does not bring back what is ignored; braces in ignore files are plain characters, as in git;
 \`\\w\`, \`\\d\` and \`\\b\` know ASCII only.
 
-${names
-  .filter(name => ready.has(name))
-  .map(section)
-  .join('\n')}
-## Not yet
-These names are known and cannot be run yet.
-
-${later.map(section).join('\n')}`;
+${names.map(section).join('\n')}`;
 }
 
 function section(name: ToolName): string {

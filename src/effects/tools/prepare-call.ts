@@ -21,7 +21,7 @@ import {parseToolPath, withoutWorkspace} from '../workspace/place.ts';
 import {clearTemporaryFiles} from '../workspace/replace-file.ts';
 import {readArguments} from './arguments.ts';
 import {noSuchTool, type ToolProvider} from './provider.ts';
-import {exact, implemented, isImplemented, offers, toolsOf} from './registry.ts';
+import {exact, implemented, offers, toolsOf} from './registry.ts';
 import {markUntrusted} from './untrusted-output.ts';
 
 export const builtInTools: ToolProvider = {
@@ -40,7 +40,6 @@ export async function prepareCall(
 ): Promise<{refused: ToolResult} | ReadyCall> {
   const name = toolNamed(call.name);
   if (name === undefined || !toolsOf(capabilities).has(name)) return notAmong(call.name, name, capabilities);
-  if (!isImplemented(name)) return notYet(name, policy, context);
   const args = readArguments(name, call.arguments);
   if (isFailure(args)) return {refused: args};
   const placeholder = exact.has(name) ? /\[redacted: [^\]\n]{1,90}\]/.exec(call.arguments)?.[0] : undefined;
@@ -50,7 +49,8 @@ export async function prepareCall(
   const value = args.value as Arguments<ToolName>;
   const prepared =
     'prepare' in tool ? await tool.prepare(value, policy, context) : judgedByName(name, tool, value, policy, context);
-  const {verdict, reason, unconfined = false, readOnly = false} = prepared;
+  const {verdict, reason, refused, unconfined = false, readOnly = false} = prepared;
+  if (refused) return {refused};
   if (verdict === 'deny') return refuse('DENIED', `${name} is denied: ${reason}`);
   const besides = insists(name, prepared, context);
   const asks = verdict === 'ask' || besides.length > 0;
@@ -163,12 +163,6 @@ function finalize(result: ToolResult, {redact}: ToolContext): ToolResult {
   const redacted = redact.value(result);
   if (redacted === result) return result;
   return {...redacted, redacted: 'secrets were taken out: where it says [redacted: …] there is something else'};
-}
-
-function notYet(name: ToolName, policy: Policy, {agent}: ToolContext): {refused: ToolResult} {
-  const {verdict, reason} = judgeTool(name, policy, {agent});
-  if (verdict === 'deny') return refuse('DENIED', `${name} is denied: ${reason}`);
-  return refuse('NOT_ALLOWED', `${name} cannot be run yet: this version does not have it`);
 }
 
 function placeholderWords(placeholder: string): string {

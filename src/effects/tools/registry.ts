@@ -1,6 +1,7 @@
 import {type ToolName, toolNamed, tools} from '../../policy/tools.ts';
 import type {ToolOffer} from '../model/answer.ts';
 import type {JudgingTool, Tool} from '../tool/tool.ts';
+import {agentListTool} from './agent-list.ts';
 import {askHumanTool} from './ask-human.ts';
 import {createDirectoryTool} from './create-directory.ts';
 import {editFileTool} from './edit-file.ts';
@@ -19,9 +20,10 @@ import {schemaOf} from './schema.ts';
 import {searchFilesTool} from './search-files.ts';
 import {slackReadTool} from './slack-read.ts';
 import {slackSendTool} from './slack-send.ts';
+import {taskTool} from './task.ts';
 import {createFileTool, writeFileTool} from './write-file.ts';
 
-/** Tools that can run. The rest of the tool table is not offered. */
+/** How each tool of the tool table runs. */
 export const implemented = {
   read_file: readFileTool,
   list_directory: listDirectoryTool,
@@ -51,7 +53,17 @@ export const implemented = {
   document_read: {execute: (_args, {documentRead}) => documentRead()} satisfies Tool<'document_read'>,
   document_write: {execute: (args, {documentWrite}) => documentWrite(args)} satisfies Tool<'document_write'>,
   document_append: {execute: (args, {documentAppend}) => documentAppend(args)} satisfies Tool<'document_append'>,
-} as const satisfies {[N in ToolName]?: Tool<N> | JudgingTool<N>};
+  task: taskTool,
+  agent_spawn: {
+    execute: (args, {spawnAgent}) => spawnAgent(args),
+    ask: args => ({
+      type: 'delegate',
+      title: `agent_spawn: ${args.name.replace(/\s+/g, ' ').slice(0, 80)}`,
+      parts: [{label: 'Arguments', text: JSON.stringify(args, null, 2)}],
+    }),
+  } satisfies Tool<'agent_spawn'>,
+  agent_list: agentListTool,
+} as const satisfies {[N in ToolName]: Tool<N> | JudgingTool<N>};
 
 /** Tools whose arguments are used literally: a redaction placeholder in them is an error. */
 export const exact: ReadonlySet<ToolName> = new Set<ToolName>([
@@ -66,8 +78,6 @@ export const exact: ReadonlySet<ToolName> = new Set<ToolName>([
   'document_append',
 ]);
 
-export const implementedTools = Object.keys(implemented) as (keyof typeof implemented)[];
-
 const offered = new Map<ToolName, ToolOffer>();
 
 function offer(name: ToolName): ToolOffer {
@@ -81,11 +91,7 @@ function offer(name: ToolName): ToolOffer {
 
 /** Tools of these capabilities that can run here. `without`: tools that are not set up. */
 export function offers(capabilities: readonly string[], without?: ReadonlySet<ToolName>): ToolOffer[] {
-  return [...toolsOf(capabilities)].filter(name => isImplemented(name) && !without?.has(name)).map(offer);
-}
-
-export function isImplemented(name: ToolName): name is keyof typeof implemented {
-  return Object.hasOwn(implemented, name);
+  return [...toolsOf(capabilities)].filter(name => !without?.has(name)).map(offer);
 }
 
 export function toolsOf(capabilities: readonly string[]): Set<ToolName> {

@@ -54,10 +54,9 @@ export function keyProblem(
   // By the convention of Compose files, x- is for values that only anchors refer to.
   if (known.includes(key) || key.startsWith('x-')) return undefined;
   const message = `unknown key "${key}" is kept but has no effect`;
-  const near = nearest(
-    key,
-    [...known].sort((a, b) => Number(Object.hasOwn(map, a)) - Number(Object.hasOwn(map, b))),
-  );
+  const missing = [...known].sort((a, b) => Number(Object.hasOwn(map, a)) - Number(Object.hasOwn(map, b)));
+  // `cost` for `cost_usd`.
+  const near = nearest(key, missing) ?? missing.find(name => name.startsWith(`${key}_`));
   if (near === undefined) return problem('NO_EFFECT', place(), message, 'remove it, or make it a comment');
   const twice = Object.hasOwn(map, near) ? ' That key is there already' : '';
   return problem('LIKELY_TYPO', place(), message, `did you mean "${near}"?${twice}`);

@@ -91,6 +91,12 @@ export const messageSchema = z
       .array(z.string())
       .optional()
       .describe('Where the words of whoever sent it may come from: what they had read from outside.'),
+    in_reply_to: z
+      .string()
+      .optional()
+      .describe(
+        'The delivery that it answers. It came by itself when its sender ended the turn, and is not answered by itself.',
+      ),
     reply_to: id.optional().describe('The session it was sent from: an answer to its agent goes there.'),
     priority: z.enum(['normal', 'high']).optional().describe('high: it goes before others that wait.'),
     chain: z
@@ -181,11 +187,11 @@ const headerShape = {
   thread: z.string().optional().describe('The thread of an inbox that the session was made for.'),
   ephemeral: z.boolean().optional().describe('Its agent was made for that task, and is completed with it.'),
   mentions_due: z
-    .array(z.looseObject({to: z.string(), answer: z.string()}))
+    .array(z.looseObject({to: z.string(), answer: z.string(), in_reply_to: z.string().optional()}))
     .optional()
     .describe('Agents that an answer names and that are still to be woken; written by the daemon.'),
   tasks_due: z
-    .array(z.looseObject({task: z.string(), answer: z.string(), as: z.enum(['completed', 'stalled'])}))
+    .array(z.looseObject({task: z.string(), answer: z.string(), as: z.enum(['completed', 'blocked', 'stalled'])}))
     .optional()
     .describe(
       'Tasks that an answer ended, or left standing, and whose files do not say so yet; written by the daemon.',

@@ -75,7 +75,9 @@ export function undoInSession(before: string, after: string, now: string): Sessi
     }
     const begun = message.tool_calls?.find(({started}) => started !== undefined);
     if (begun) return {refused: `its call ${begun.id} was started (${begun.started}), and stays`};
-    if (message.role !== 'tool_result') {
+    // With its answer, the result of a call that had no effects goes, too.
+    const isOfRemoved = removed.some(({tool_calls}) => tool_calls?.some(({id}) => id === message.tool_call_id));
+    if (message.role !== 'tool_result' || isOfRemoved) {
       removed.push(message);
       continue;
     }

@@ -37,6 +37,8 @@ export const crashLabels = [
   'inbox-appended',
   'message-sent',
   'command-note',
+  'task-start',
+  'task-result',
 ] as const;
 export type CrashLabel = (typeof crashLabels)[number];
 

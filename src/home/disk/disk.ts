@@ -12,7 +12,6 @@ import {
   ftruncateSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -30,6 +29,7 @@ import {
 } from 'node:fs';
 import {type Clock, systemClock} from './clock.ts';
 import {type Processes, systemProcesses} from './holder.ts';
+import {makeFolders} from './make-folders.ts';
 import {isOpenElsewhere} from './open-files.ts';
 import {loadSwap, swapFiles} from './swap.ts';
 
@@ -178,7 +178,7 @@ function makeDisk(root: string): Disk {
     makeDirectory: path => {
       // Do not create a home again that was moved or deleted.
       statSync(root);
-      return mkdirSync(at(path), {recursive: true}) !== undefined;
+      return makeFolders(at(path));
     },
     chown: (path, uid, gid) => chownSync(at(path), uid, gid),
     setTimes: (path, accessed, modified) => utimesSync(at(path), accessed, modified),

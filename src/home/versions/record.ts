@@ -30,8 +30,8 @@ export interface VersionHead {
   replaces?: string;
   /** The old path of a moved file, which the same change removed. */
   movedFrom?: string;
-  /** Shares the commit of the version that began its step: see `JournalEntry`. */
-  joins?: true;
+  /** Shares the commit of a version before it: see `JournalEntry`. */
+  joins?: 'step' | 'last';
   /** Calls and approvals that this version marks as started: they must never start again. */
   started?: readonly string[];
   undo?: VersionUndo;

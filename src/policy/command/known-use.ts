@@ -127,6 +127,7 @@ class Reader {
   }
 
   private isOption(word: string): boolean {
+    if (this.row.style === 'operands') return false;
     if (this.row.style === 'words' && compile(this.row).options.has(word)) return true;
     return (word.startsWith('-') && word !== '-') || (this.row.style === 'tar' && this.at === 1);
   }

@@ -44,7 +44,7 @@ export const taskTools = {
     effect: 'deliver',
     default: 'allow',
     description:
-      'Change the state of a task that you created or have to do, add a note to it, or set its fields. `@name` in a note wakes that agent. What a person wrote stays: the prompt, assignee and conditions of a task that a person created, and a task that waits for approval.',
+      'Change the state of a task that you created or have to do, add a note to it, or set its fields. `@name` in a note wakes that agent. What a person wrote stays: the title, prompt, assignee and conditions of a task that a person created, and a task that waits for approval.',
     arguments: z.strictObject({
       id: nameArgument('Task id.'),
       status: z.enum(taskStates).optional(),

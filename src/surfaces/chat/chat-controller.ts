@@ -2,7 +2,7 @@ import {visibleLine} from '../../formats/common/visible.ts';
 import {fieldOf} from '../../formats/task/task.ts';
 import {isQuestion} from '../actions/decide/choose.ts';
 import {colors} from '../terminal/output.ts';
-import {breakAt} from '../terminal/table.ts';
+import {breakAt, cutToWidth} from '../terminal/table.ts';
 import type {Chat} from './chat.ts';
 import {complete} from './complete.ts';
 import {dashboardLines} from './dashboard.ts';
@@ -10,10 +10,10 @@ import {type Editor, inserted, newEditor, pressed, submitted, withText} from './
 import {errorEntry, gutter, noticeEntry} from './entries.ts';
 import {addInput, readInputs} from './input-history.ts';
 import type {KeyEvent} from './keys.ts';
-import {ContextSizes, meterLine} from './meter.ts';
+import {ContextSizes, instanceMeter, meterLine} from './meter.ts';
 import {type Screen, screenOf} from './screen.ts';
 import type {ChatServices} from './services.ts';
-import {answersOf, editableText} from './shown-request.ts';
+import {answersOf, editableText, type ShownRequest} from './shown-request.ts';
 
 /** What the prompt is for. */
 type Purpose = 'message' | 'edit' | 'reason' | 'answer';
@@ -24,11 +24,17 @@ const LEAVE_MS = 3_000;
 const FRESH_MS = 1_500;
 /** Then a key decides only if no other follows within this time. */
 const TYPING_MS = 150;
+/** A key that was pressed twice by mistake is not meant for the next request. */
+const TWICE_MS = 400;
 
 /** Keys → what happens in chat, and what the changing part of the screen shows. Knows no terminal. */
 export class ChatController {
   /** Called when the screen is to be drawn again. */
   onChange: () => void = () => {};
+  /** Called when the whole screen is to be drawn again. */
+  onRedraw: () => void = () => {};
+  /** Called when the person wants the shell back for a while. */
+  onSuspend: () => void = () => {};
   /** Called once, when the person leaves. */
   onLeave: () => void = () => {};
   readonly #chat: Chat;
@@ -48,6 +54,7 @@ export class ChatController {
   #isSending = false;
   #shownMark = '';
   #shownAt = 0;
+  #decidedAt = Number.NEGATIVE_INFINITY;
   #typed: {key: string; timer: NodeJS.Timeout} | undefined;
 
   constructor(chat: Chat, services: ChatServices) {
@@ -89,7 +96,9 @@ export class ChatController {
           ? undefined
           : height => dashboardLines(chat.view.tasks, this.#dashboard ?? 0, height, columns),
       options: this.#options,
-      meter: meterLine(conversation, this.#sizes.of(conversation?.header?.model), columns),
+      meter: chat.instance
+        ? instanceMeter(chat.instance, columns)
+        : meterLine(conversation, this.#sizes.of(conversation?.header?.model), columns),
       hint: this.#hint(),
     });
   }
@@ -97,7 +106,8 @@ export class ChatController {
   #placeholder(): string {
     if (this.#purpose === 'reason') return 'why not? The agent reads it; Enter rejects, Esc goes back';
     if (this.#purpose === 'answer') return 'your answer; Enter sends it, Esc goes back';
-    return `message @${this.#chat.agent}, or /help`;
+    const {channel, agent} = this.#chat;
+    return channel ? `write to #${channel.instance}; @name wakes an agent` : `message @${agent}, or /help`;
   }
 
   #hint(): string {
@@ -139,16 +149,21 @@ export class ChatController {
     const choices = isQuestion(request)
       ? answersOf(shown).map((option, i) => `│ ${i + 1}  ${visibleLine(option)}`)
       : [];
-    return [colors.yellow(head), ...what, ...choices, this.#keysLine(isQuestion(request))].flatMap((line, i) =>
-      i === 0 ? breakAt(line, columns, true) : [line],
-    );
+    const keys = colors.bold(cutToWidth(this.#keysLine(shown, columns), columns));
+    return [...breakAt(head, columns, true).map(line => colors.yellow(line)), ...what, ...choices, keys];
   }
 
-  #keysLine(question: boolean): string {
-    if (this.#purpose === 'edit') return colors.bold('Enter approves your version, Esc goes back');
-    if (this.#purpose !== 'message') return colors.bold('Enter, or Esc');
-    if (!this.#areKeysForRequest) return colors.dim('Ctrl+A a to decide');
-    return colors.bold(question ? 'y answer  n refuse' : 'y yes  n no  e edit  a always  r no, because');
+  #keysLine(shown: ShownRequest, columns: number): string {
+    if (this.#purpose === 'edit') return 'Enter approves your version, Esc goes back';
+    if (this.#purpose !== 'message') return 'Enter, or Esc';
+    if (!this.#areKeysForRequest) return 'Ctrl+A a to decide';
+    const next = this.#chat.view.requests.length > 1 ? ' · s next' : '';
+    if (isQuestion(shown.request)) {
+      const count = answersOf(shown).length;
+      return `${count > 0 ? `1-${count} choose · ` : ''}y answer · n refuse${next}`;
+    }
+    const whole = `y yes · n no · e edit · a always · r no, because${next}`;
+    return whole.length <= columns ? whole : `y n · e edit · a always · r reason${next}`;
   }
 
   get #areKeysForRequest(): boolean {
@@ -189,7 +204,7 @@ export class ChatController {
       return;
     }
     this.#noteShown();
-    if (this.#areKeysForRequest && /^[ynear]$/.test(text)) {
+    if (this.#areKeysForRequest && /^[ynears1-9]$/.test(text) && this.#isChoice(text)) {
       this.#decisionKey(text);
       return;
     }
@@ -201,7 +216,17 @@ export class ChatController {
     this.#typed = undefined;
   }
 
+  /** Whether the request on the screen offers this key. */
+  #isChoice(key: string): boolean {
+    const {shown, view} = this.#chat;
+    if (!shown) return false;
+    if (key === 's') return view.requests.length > 1;
+    const question = isQuestion(shown.request);
+    return /\d/.test(key) ? question && Number(key) <= answersOf(shown).length : !question || /[yna]/.test(key);
+  }
+
   #decisionKey(key: string): void {
+    if (performance.now() - this.#decidedAt < TWICE_MS) return;
     if (this.#isDeciding || performance.now() - this.#shownAt > FRESH_MS) {
       this.#decideBy(key);
       return;
@@ -218,8 +243,17 @@ export class ChatController {
     const {shown} = this.#chat;
     if (!shown) return;
     this.#isDeciding = false;
+    if (key === 's') {
+      this.#chat.showNextRequest();
+      return;
+    }
+    this.#decidedAt = performance.now();
+    if (/\d/.test(key)) {
+      void this.#chat.decide({yes: true, answer: answersOf(shown)[Number(key) - 1] ?? key});
+      return;
+    }
     if (isQuestion(shown.request) && key !== 'n') {
-      if (key === 'y' || key === 'a') this.#ask('answer', '');
+      this.#ask('answer', '');
       return;
     }
     if (key === 'y' || key === 'a') void this.#chat.decide({yes: true, always: key === 'a'});
@@ -282,6 +316,12 @@ export class ChatController {
         return;
       case 'ctrl-o':
         this.#chat.showDetails();
+        return;
+      case 'ctrl-l':
+        this.onRedraw();
+        return;
+      case 'ctrl-z':
+        this.onSuspend();
         return;
       default:
         this.#edit(key);

@@ -4,6 +4,7 @@ import {fieldOf} from '../../formats/task/task.ts';
 import {followLive} from '../../home/live-read.ts';
 import type {SessionFile} from '../../home/session-files.ts';
 import {type Request, readQueue, requestOf} from '../actions/decide/queue.ts';
+import {readInstance} from '../actions/instances/instances.ts';
 import {cancelTurn} from '../actions/sessions/change-status.ts';
 import {type AskedMessage, answerText, errorOf, progressOf} from '../actions/talk/answer.ts';
 import {agentName} from '../actions/talk/find-agent.ts';
@@ -12,12 +13,14 @@ import {makeSession} from '../actions/talk/make-session.ts';
 import {agentNamed} from '../actions/talk/read-agent.ts';
 import {redactMessage} from '../actions/talk/redact-message.ts';
 import {writeMessage} from '../actions/talk/write-message.ts';
+import {sendToChannel} from '../actions/workflows/channel.ts';
 import {colors} from '../terminal/output.ts';
+import {ChannelConversation} from './channel-conversation.ts';
 import type {KnownNames} from './complete.ts';
 import {Conversation} from './conversation.ts';
 import {answerEntry, type Entry, errorEntry, headingEntry, noticeEntry, outputEntry} from './entries.ts';
 import {type Intent, readIntent} from './grammar.ts';
-import {HomeView, type SessionState} from './home-view.ts';
+import {HomeView, type InstanceState, type SessionState} from './home-view.ts';
 import type {ChatServices} from './services.ts';
 import {type Choice, decideShown, type ShownRequest, showRequest} from './shown-request.ts';
 import {KEYS_HELP, slashCommand, slashCommands} from './slash-commands.ts';
@@ -30,6 +33,8 @@ interface Awaited {
   asked: AskedMessage;
 }
 
+/** How long the page of a request may take. */
+const PAGE_MS = 1_000;
 /** How long the daemon may take to be seen after its start. */
 const SEEN_MS = 10_000;
 
@@ -43,6 +48,8 @@ export class Chat {
   /** The name of the active agent. */
   agent: string;
   conversation: Conversation | undefined;
+  /** The workflow channel on the screen, in place of a conversation. */
+  channel: ChannelConversation | undefined;
   /** The request to be decided, as it was shown. */
   shown: ShownRequest | undefined;
   /** What is being done, such as sending. */
@@ -53,32 +60,40 @@ export class Chat {
   /** Called when the rest of the screen may have changed. */
   onChange: () => void = () => {};
   readonly #services: ChatServices;
-  /** Agents that finished while others were on the screen. */
+  /** Tabs that finished while others were on the screen. */
   readonly #finished = new Set<string>();
   readonly #working = new Set<string>();
+  /** Until something changes. */
+  #tabs: readonly BarTab[] | undefined;
   #awaited: Awaited[] = [];
   #follow: AbortController | undefined;
   #width = 80;
   /** The session of each agent, if it is not its shared one. */
   readonly #chosen = new Map<string, string>();
   #wasServed: boolean | undefined;
+  #isDeciding = false;
+  /** When a request without a page was seen first. */
+  readonly #pageless = new Map<string, number>();
 
   constructor(services: ChatServices) {
     this.#services = services;
     this.home = services.home;
     this.view = new HomeView(services.home);
     this.view.begin();
-    this.agent = defaultAgent(this.home, this.view.agents);
+    this.agent = this.view.defaultAgent;
   }
 
   /** Reads conversations and follows what changes. */
   async start(): Promise<void> {
-    this.view.onChange = paths => this.#changed(paths);
+    this.view.onChange = () => {
+      this.#tabs = undefined;
+      this.onChange();
+    };
     await this.view.follow();
     this.#wasServed = this.view.isServed;
     this.#open();
-    this.#nextRequest();
-    this.onChange();
+    this.view.onChange = paths => this.#changed(paths);
+    this.#changed(new Set());
   }
 
   close(): void {
@@ -89,6 +104,11 @@ export class Chat {
 
   set width(columns: number) {
     this.#width = columns;
+  }
+
+  /** The name of the active tab. */
+  get active(): string {
+    return this.channel ? channelTab(this.channel.instance) : this.agent;
   }
 
   get bar(): Bar {
@@ -102,36 +122,59 @@ export class Chat {
       tabs,
       active: Math.max(
         0,
-        tabs.findIndex(({name}) => name === this.agent),
+        tabs.findIndex(({name}) => name === this.active),
       ),
       tasks,
       approvals: this.view.requests.length,
     };
   }
 
-  /** The default agent first, then the others by name, then agents of workflows. */
-  tabs(): BarTab[] {
-    const states = new Map<string, SessionState[]>();
-    for (const session of this.view.sessions.values())
-      states.set(session.agent, [...(states.get(session.agent) ?? []), session]);
+  /** The default agent first, then the others by name, then agents and channels of workflows. */
+  tabs(): readonly BarTab[] {
+    this.#tabs ??= this.#makeTabs();
+    return this.#tabs;
+  }
+
+  #makeTabs(): BarTab[] {
+    const states = this.#sessionsByAgent();
     const known = new Set(this.view.agents);
     const others = [...states.keys()].filter(name => !known.has(name) && name.includes('@')).sort();
-    const first = defaultAgent(this.home, this.view.agents);
+    const first = this.view.defaultAgent;
     const names = [first, ...[...known].filter(name => name !== first).sort(), ...others].filter(name => name !== '');
     const asking = new Set(this.view.requests.map(request => request.session));
     const ended = this.#endedTasks();
-    return names
+    const agents = names
       .filter(name => name === this.agent || !isGone(states.get(name)))
       .map(name => ({name, mark: this.#markOf(name, states.get(name) ?? [], asking, ended)}));
+    const channels = [...this.view.instances.values()].map(state => {
+      const name = channelTab(state.instance);
+      return {name, mark: this.#finished.has(name) ? ('done' as const) : markOfInstance(state, this.view.isServed)};
+    });
+    return [...agents, ...channels.sort((a, b) => (a.name < b.name ? -1 : 1))];
+  }
+
+  #sessionsByAgent(): Map<string, SessionState[]> {
+    const states = new Map<string, SessionState[]>();
+    for (const session of this.view.sessions.values()) {
+      const own = states.get(session.agent);
+      if (own) own.push(session);
+      else states.set(session.agent, [session]);
+    }
+    return states;
   }
 
   names(): KnownNames {
     return {
-      agents: this.tabs().map(({name}) => name),
+      agents: this.tabs().flatMap(({name}) => (name.startsWith('#') ? [] : [name])),
       sessions: [...this.view.sessions.values()].map(({id}) => id),
       approvals: this.view.requests.map(({id}) => id),
-      channels: this.view.channels.map(({instance}) => instance),
+      channels: [...this.view.instances.keys()],
     };
+  }
+
+  /** The workflow instance whose channel is on the screen. */
+  get instance(): InstanceState | undefined {
+    return this.channel && this.view.instances.get(this.channel.instance);
   }
 
   /** Whether the active session is asked, runs something or waits. */
@@ -140,15 +183,24 @@ export class Chat {
     return status === 'active' || status === 'waiting';
   }
 
-  /** Messages that were sent elsewhere and have no answer yet. */
+  /** Agents at work on messages that were sent elsewhere, and those of the channel on the screen. */
   get awaited(): readonly {agent: string; status: string}[] {
-    return this.#awaited.map(({agent, file}) => ({agent, status: this.view.sessions.get(file.path)?.status ?? ''}));
+    const elsewhere = this.#awaited.map(({agent, file}) => ({
+      agent,
+      status: this.view.sessions.get(file.path)?.status ?? '',
+    }));
+    const {channel, view} = this;
+    if (!channel) return elsewhere;
+    const members = [...view.sessions.values()].filter(
+      ({agent, status}) => agent.endsWith(`@${channel.instance}`) && (status === 'active' || status === 'waiting'),
+    );
+    return [...members, ...elsewhere.filter(({agent}) => !members.some(member => member.agent === agent))];
   }
 
   /** Does what a line says. False: nothing was done, and the line should stay in the prompt. */
   async submit(line: string): Promise<boolean> {
     try {
-      return await this.#do(readIntent(line));
+      return await this.#do(readIntent(line), line.trim());
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       this.onEntry(errorEntry(error.message, error.hint));
@@ -173,7 +225,8 @@ export class Chat {
   /** Decides about the request on the screen. */
   async decide(choice: Choice): Promise<void> {
     const shown = this.shown;
-    if (!shown) return;
+    if (!shown || this.#isDeciding) return;
+    this.#isDeciding = true;
     await this.#attempt(async () => {
       const why = choice.yes ? await this.#services.refusal() : undefined;
       if (why !== undefined) throw new UserError(why, exit.usage, `agentdir approve ${shown.request.id} --sign`);
@@ -185,37 +238,49 @@ export class Chat {
         noticeEntry(`${choice.yes ? '✓' : '✗'} ${what} ${shown.request.id}`, choice.yes ? colors.green : colors.red),
       );
       this.shown = undefined;
+    }).finally(() => {
+      this.#isDeciding = false;
     });
     this.view.refresh('tasks/approvals.task.md');
+  }
+
+  /** Shows another request, and leaves this one for later. */
+  showNextRequest(): void {
+    const {requests} = this.view;
+    const at = requests.findIndex(({id}) => id === this.shown?.request.id);
+    const next = requests[(at + 1) % requests.length];
+    if (next) this.#show(showRequest(this.home, next));
+    this.onChange();
   }
 
   /** Switches to the agent at a place of the status bar, or by a step. */
   switchBy(place: {index: number} | {step: number}): void {
     const tabs = this.tabs();
-    const at = tabs.findIndex(({name}) => name === this.agent);
+    const at = tabs.findIndex(({name}) => name === this.active);
     const index = 'index' in place ? place.index : (at + place.step + tabs.length) % tabs.length;
     const tab = tabs[index];
     if (tab) this.switchTo(tab.name);
   }
 
+  /** Shows an agent's conversation, or the channel of a tab such as `#pr-123`. */
   switchTo(name: string, session?: string): void {
-    if (session === undefined) this.#chosen.delete(name);
-    else this.#chosen.set(name, session);
-    if (
-      name === this.agent &&
-      this.conversation &&
-      session === undefined &&
-      this.conversation.file.path === this.#pathOf(name)
-    )
-      return;
-    this.agent = name;
     this.#finished.delete(name);
-    this.#open(true);
+    this.#tabs = undefined;
+    if (name.startsWith('#')) this.#openChannel(name.slice(1));
+    else {
+      if (session === undefined) this.#chosen.delete(name);
+      else this.#chosen.set(name, session);
+      const isShown = name === this.active && this.conversation?.file.path === this.#pathOf(name);
+      if (isShown && this.conversation && session === undefined) return;
+      this.agent = name;
+      this.#open(true);
+    }
     this.onChange();
   }
 
   async newSession(): Promise<void> {
     await this.#attempt(async () => {
+      if (this.channel) throw new UserError('a channel has no sessions', exit.usage, 'switch to an agent first');
       const agent = agentNamed(this.home, templateOf(this.agent));
       const file = await makeSession({home: this.home, agent, shared: false, now: new Date().toISOString()});
       this.view.refresh(file.path);
@@ -251,23 +316,25 @@ export class Chat {
     );
   }
 
-  async #do(intent: Intent): Promise<boolean> {
+  async #do(intent: Intent, line: string): Promise<boolean> {
     switch (intent.do) {
       case 'nothing':
         return false;
       case 'refuse':
         throw new UserError(intent.why, exit.usage, intent.hint);
       case 'say':
-        await this.#send(this.agent, intent.text);
+        await (this.channel ? this.#post(this.channel, intent.text) : this.#send(this.agent, intent.text));
         return true;
       case 'ask':
-        await this.#send(this.#known(intent.agent), intent.text);
+        // In its channel, the name of an agent is a mention.
+        if (this.channel && this.instance?.agents.includes(intent.agent)) await this.#post(this.channel, line);
+        else await this.#send(this.#known(intent.agent), intent.text);
         return true;
       case 'delegate':
         await this.#delegate(intent.agent === undefined ? this.agent : this.#known(intent.agent), intent.text);
         return true;
       case 'switch':
-        this.switchTo(this.#known(intent.to));
+        this.#switch(intent.to);
         return true;
       case 'command':
         await this.#command(intent.name, intent.args, intent.rest);
@@ -275,8 +342,26 @@ export class Chat {
     }
   }
 
+  /** An agent of the channel on the screen needs no `@instance`. */
   #known(name: string): string {
-    return this.tabs().some(tab => tab.name === name) ? name : agentName(this.home, name);
+    const member = this.instance?.agents.includes(name) ? `${name}@${this.instance.instance}` : name;
+    return this.tabs().some(tab => tab.name === member) ? member : agentName(this.home, member);
+  }
+
+  /** Appends an entry to a workflow channel. */
+  async #post({instance}: ChannelConversation, text: string): Promise<void> {
+    this.busy = 'sending';
+    this.onChange();
+    const {content, replaced} = redactMessage(this.home, text);
+    for (const {what} of replaced) this.onEntry(noticeEntry(`a ${what} was replaced before writing`, colors.yellow));
+    const {unknown} = await sendToChannel(this.home, instance, {text: content});
+    this.#readChannel();
+    for (const name of unknown)
+      this.onEntry(noticeEntry(`nobody in ${instance} is called ${name}: nobody is woken by it`, colors.yellow));
+    if (!this.view.isServed)
+      this.onEntry(noticeEntry('no daemon is running, so nobody answers yet: /start', colors.yellow));
+    else if (this.instance?.status === 'stopped')
+      this.onEntry(noticeEntry(`${instance} is stopped: agentdir start @${instance}`, colors.yellow));
   }
 
   async #send(agent: string, text: string): Promise<void> {
@@ -361,6 +446,12 @@ export class Chat {
       this.onEntry(noticeEntry(lines.join('\n'), String));
       return;
     }
+    if (to.startsWith('#')) {
+      const instance = readInstance(this.home, to.slice(1));
+      if (!instance.context.channel) throw new UserError(`${to.slice(1)} has no channel`, exit.usage);
+      this.switchTo(channelTab(instance.instance));
+      return;
+    }
     const session = [...this.view.sessions.values()].filter(
       ({id}) => id === to || (to.length > 3 && id.includes(to) && !this.view.agents.includes(to)),
     );
@@ -411,6 +502,7 @@ export class Chat {
   /** Shows the conversation of the active agent. */
   #open(withHeading = false): void {
     this.#follow?.abort();
+    this.channel = undefined;
     const file = this.#sessionFor(this.agent) ?? this.view.sharedSession(this.agent);
     if (withHeading) this.onEntry(headingEntry(`@${this.agent}`, file?.id ?? 'no conversation yet'));
     this.conversation = file && new Conversation(this.home, {id: file.id, path: file.path});
@@ -428,14 +520,31 @@ export class Chat {
     void followLive(this.home, {session: file.id}, hear, stop.signal);
   }
 
+  #openChannel(instance: string): void {
+    this.#follow?.abort();
+    this.conversation = undefined;
+    this.channel = new ChannelConversation(this.home, instance);
+    const state = this.instance;
+    this.onEntry(headingEntry(channelTab(instance), state?.workflow ?? ''));
+    this.view.show(state ? [state.channel] : []);
+    this.#readChannel();
+  }
+
+  #readChannel(): void {
+    for (const entry of this.channel?.read(this.instance) ?? []) this.onEntry(entry);
+  }
+
   #read(): void {
     for (const entry of this.conversation?.read() ?? []) this.onEntry(entry);
   }
 
   #changed(paths: ReadonlySet<string>): void {
     if (this.isOver) return;
-    const {conversation} = this;
-    if (conversation && paths.has(conversation.file.path)) this.#read();
+    this.#tabs = undefined;
+    const {conversation, channel} = this;
+    if (channel) {
+      if ([...paths].some(path => path.includes(`/${channel.instance}/`))) this.#readChannel();
+    } else if (conversation && paths.has(conversation.file.path)) this.#read();
     else if (!conversation && this.view.sharedSession(this.agent)) this.#open();
     if (this.#wasServed === true && !this.view.isServed)
       this.onEntry(noticeEntry('the daemon has stopped; nothing is lost. To start it: /start', colors.yellow));
@@ -447,15 +556,21 @@ export class Chat {
   }
 
   #noteFinished(): void {
+    const [active, working] = [new Set<string>(), new Set<string>()];
     for (const {agent, status} of this.view.sessions.values()) {
-      if (status === 'active') this.#working.add(agent);
+      if (status === 'active') active.add(agent);
+      if (status === 'active' || status === 'waiting') working.add(agent);
     }
-    for (const agent of this.#working) {
-      const isWorking = this.view.ofAgent(agent).some(({status}) => status === 'active' || status === 'waiting');
-      if (isWorking) continue;
-      this.#working.delete(agent);
-      if (agent !== this.agent) this.#finished.add(agent);
+    for (const {instance, status} of this.view.instances.values()) {
+      if (status === 'running') active.add(channelTab(instance));
+      if (status === 'running' || status === 'waiting') working.add(channelTab(instance));
     }
+    for (const name of this.#working) {
+      if (working.has(name)) continue;
+      this.#working.delete(name);
+      if (name !== this.active) this.#finished.add(name);
+    }
+    for (const name of active) this.#working.add(name);
   }
 
   #lookAtAwaited(awaited: Awaited): void {
@@ -493,7 +608,20 @@ export class Chat {
     }
     const own = requests.find(({session}) => session !== undefined && session === this.conversation?.file.id);
     const next = own ?? requests[0];
-    if (next) this.#show(showRequest(this.home, next));
+    if (!next) return;
+    const found = showRequest(this.home, next);
+    if (found.page || !this.#isPageDue(next)) this.#show(found);
+  }
+
+  /** The daemon writes the page right after the item: a person sees both at once. */
+  #isPageDue({id}: Request): boolean {
+    if (!this.view.isServed) return false;
+    const now = performance.now();
+    const since = this.#pageless.get(id);
+    if (since !== undefined) return now - since < PAGE_MS;
+    this.#pageless.set(id, now);
+    setTimeout(() => this.#changed(new Set()), PAGE_MS).unref();
+    return true;
   }
 
   #show(shown: ShownRequest): void {
@@ -543,12 +671,19 @@ function isGone(sessions: readonly SessionState[] | undefined): boolean {
   );
 }
 
-function defaultAgent(home: string, known: readonly string[]): string {
-  try {
-    return agentName(home, undefined);
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    return known[0] ?? '';
+/** The name of a channel's tab. */
+function channelTab(instance: string): string {
+  return `#${instance}`;
+}
+
+function markOfInstance({status}: InstanceState, isServed: boolean): AgentMark {
+  switch (status) {
+    case 'running':
+      return isServed ? 'working' : 'idle';
+    case 'idle':
+      return 'idle';
+    default:
+      return status;
   }
 }
 

@@ -1,3 +1,4 @@
+import {makeVisible} from '../../formats/common/visible.ts';
 import {textWidth} from '../terminal/table.ts';
 
 /** The text of the prompt, and where the cursor is. */
@@ -55,7 +56,7 @@ export function pressed(editor: Editor, key: string): Editor | undefined {
   const {text, cursor} = editor;
   const to = (place: number) => ({...editor, cursor: Math.max(0, Math.min(text.length, place))});
   const cut = (from: number, end: number) => withText(editor, text.slice(0, from) + text.slice(end), from);
-  const lineStart = text.lastIndexOf('\n', cursor - 1) + 1;
+  const lineStart = startOfLine(text, cursor);
   const newline = text.indexOf('\n', cursor);
   const lineEnd = newline === -1 ? text.length : newline;
   switch (key) {
@@ -90,9 +91,9 @@ export function pressed(editor: Editor, key: string): Editor | undefined {
     case 'ctrl-k':
       return cut(cursor, lineEnd);
     case 'up':
-      return lineStart > 0 ? to(above(text, lineStart, cursor)) : earlier(editor, -1);
+      return lineStart > 0 ? to(above(text, lineStart, columnOf(editor))) : earlier(editor, -1);
     case 'down':
-      return lineEnd < text.length ? to(below(text, lineStart, lineEnd, cursor)) : earlier(editor, 1);
+      return lineEnd < text.length ? to(placeAt(text, lineEnd + 1, columnOf(editor))) : earlier(editor, 1);
     case 'ctrl-p':
       return earlier(editor, -1);
     case 'ctrl-n':
@@ -110,14 +111,32 @@ function wordEnd(text: string, cursor: number): number {
   return cursor + (/^\s*\S+/.exec(text.slice(cursor))?.[0].length ?? 0);
 }
 
-function above(text: string, lineStart: number, cursor: number): number {
-  const start = text.lastIndexOf('\n', lineStart - 2) + 1;
-  return Math.min(start + cursor - lineStart, lineStart - 1);
+function startOfLine(text: string, at: number): number {
+  return at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
 }
 
-function below(text: string, lineStart: number, lineEnd: number, cursor: number): number {
-  const end = text.indexOf('\n', lineEnd + 1);
-  return Math.min(lineEnd + 1 + cursor - lineStart, end === -1 ? text.length : end);
+/** Of the cursor in its line. */
+function columnOf({text, cursor}: Editor): number {
+  let column = 0;
+  for (const {segment} of segmenter.segment(text.slice(startOfLine(text, cursor), cursor)))
+    column += shownWidth(segment);
+  return column;
+}
+
+/** The place in a line that is nearest to a column. */
+function placeAt(text: string, lineStart: number, column: number): number {
+  const end = text.indexOf('\n', lineStart);
+  let [place, used] = [lineStart, 0];
+  for (const {segment} of segmenter.segment(text.slice(lineStart, end === -1 ? text.length : end))) {
+    used += shownWidth(segment);
+    if (used > column) break;
+    place += segment.length;
+  }
+  return place;
+}
+
+function above(text: string, lineStart: number, column: number): number {
+  return placeAt(text, startOfLine(text, lineStart - 1), column);
 }
 
 function earlier(editor: Editor, step: number): Editor {
@@ -166,11 +185,10 @@ export function editorRows({text, cursor}: Editor, width: number, most: number):
   return {rows: rows.slice(first, first + most), row: row - first, column};
 }
 
-/** Tabs and control characters of a pasted text, as they are shown. */
+/** Tabs, control characters and others of a pasted text that would not be seen, as they are shown. */
 function shown(segment: string): string {
   if (segment === '\t') return '  ';
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are meant
-  return /^[\0-\x1f\x7f-\x9f]/.test(segment) ? '·' : segment;
+  return makeVisible(segment, false) === segment ? segment : '·';
 }
 
 function shownWidth(segment: string): number {

@@ -3,7 +3,7 @@ import {isMap} from '../../formats/common/values.ts';
 import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
 import {colors} from '../terminal/output.ts';
-import {cutToWidth} from '../terminal/table.ts';
+import {cutToWidth, textWidth} from '../terminal/table.ts';
 import {diffPaint, markdownLines, plainLines} from './markdown.ts';
 import {breakLine, wrapSpans} from './spans.ts';
 
@@ -56,6 +56,16 @@ export function answerEntry(agent: string, text: string, note = ''): Entry {
   ];
 }
 
+/** An entry of a workflow channel. */
+export function channelEntry(from: string, isAgent: boolean, time: string, text: string): Entry {
+  const paint = isAgent ? colors.cyan : from === 'system' ? colors.dim : colors.green;
+  return width => [
+    '',
+    `${paint(`● ${visibleLine(from)}`)} ${colors.dim(visibleLine(time))}`,
+    ...gutter(markdownLines(text, width - GUTTER_WIDTH), paint),
+  ];
+}
+
 /** A line of chat itself. */
 export function noticeEntry(text: string, paint: (text: string) => string = colors.dim): Entry {
   return width => wrapSpans([{text: makeVisible(text), paint}], width);
@@ -90,7 +100,7 @@ export function headingEntry(title: string, about: string): Entry {
 export function callEntry(call: Call, result: string | undefined, isWhole = false): Entry {
   return width => {
     const room = width - GUTTER_WIDTH;
-    const end = result === undefined ? {text: colors.cyan('◐ runs'), plain: '◐ runs'} : resultWords(result);
+    const end = result === undefined ? {text: colors.cyan('◐ runs'), plain: '◐ runs'} : resultWords(result, room >> 1);
     const words = callTitle(call, room - end.plain.length - 4);
     const line = `${colors.dim('→')} ${words}  ${end.text}`;
     const below = isWhole ? detailLines(call, result, room) : changeLines(call, result, room);
@@ -122,8 +132,9 @@ export function callTitle({function: {name, arguments: args}}: Call, width: numb
   const key = TELLING.find(each => typeof parsed?.[each] === 'string');
   const what = key === undefined ? (args === '{}' ? '' : args) : String(parsed?.[key]);
   const flat = visibleLine(what.replace(/\s*\n\s*/g, ' ↵ '));
-  const shown = visibleLine(name);
-  return `${colors.bold(cutToWidth(shown, Math.max(8, width)))} ${cutToWidth(flat, Math.max(8, width - shown.length - 1))}`.trimEnd();
+  const shown = cutToWidth(visibleLine(name), Math.max(8, width));
+  const room = width - textWidth(shown) - 1;
+  return room < 4 ? colors.bold(shown) : `${colors.bold(shown)} ${cutToWidth(flat, room)}`.trimEnd();
 }
 
 function argumentsOf(args: string): Record<string, unknown> | undefined {
@@ -135,11 +146,9 @@ function argumentsOf(args: string): Record<string, unknown> | undefined {
   }
 }
 
-const LONGEST = 60;
-
-function resultWords(content: string): {text: string; plain: string} {
+function resultWords(content: string, most: number): {text: string; plain: string} {
   const {success, code, error, exit_code, duration_ms, answer} = argumentsOf(content) ?? {success: true};
-  const first = (text: unknown) => visibleLine(String(text ?? '').split('\n')[0] ?? '').slice(0, LONGEST);
+  const first = (text: unknown) => cutToWidth(visibleLine(String(text ?? '').split('\n')[0] ?? ''), Math.max(16, most));
   const said = (mark: string, words: string, paint: (text: string) => string) => {
     const plain = `${mark} ${words}`.trimEnd();
     return {plain, text: paint(plain)};

@@ -2,7 +2,8 @@ import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {setImmediate as breathe} from 'node:timers/promises';
 import {UserError} from '../../formats/common/errors.ts';
-import {folders, isSegment, kindOf, stemOf} from '../../formats/common/key.ts';
+import {folders, HOLDS_FILE, isSegment, kindOf, stemOf} from '../../formats/common/key.ts';
+import {channelPath, instanceOf, isInMemory} from '../../formats/run.ts';
 import type {Task} from '../../formats/task/task.ts';
 import {parseTasks} from '../../formats/task/task-parse.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
@@ -12,7 +13,8 @@ import {daemonOf} from '../../home/status.ts';
 import {type HomeWatch, watchHome} from '../../home/watch.ts';
 import {holdsIn} from '../actions/agents/holds.ts';
 import {isUndecided, type Request, readQueue} from '../actions/decide/queue.ts';
-import {templates} from '../actions/talk/find-agent.ts';
+import {findInstance, statusOf} from '../actions/instances/instances.ts';
+import {agentName, templates} from '../actions/talk/find-agent.ts';
 
 /** A session, as far as its header tells. */
 export interface SessionState {
@@ -26,10 +28,17 @@ export interface SessionState {
   changed: number;
 }
 
-/** A workflow instance and its channel. */
-export interface ChannelFileState {
+/** A workflow instance with a channel. */
+export interface InstanceState {
   instance: string;
-  path: string;
+  /** Of the workflow. */
+  workflow: string;
+  status: ReturnType<typeof statusOf>;
+  error: string | undefined;
+  /** By the names they have in the channel. */
+  agents: readonly string[];
+  /** The channel's file; in a mirror below .agentdir/ if the context is kept in memory. */
+  channel: string;
 }
 
 const QUEUE = 'tasks/approvals.task.md';
@@ -48,10 +57,13 @@ const AT_ONCE = 50;
 export class HomeView {
   readonly sessions = new Map<string, SessionState>();
   agents: readonly string[] = [];
+  /** Empty: there are no agents. */
+  defaultAgent = '';
   tasks: readonly {path: string; task: Task}[] = [];
   /** Undecided, oldest first. */
   requests: readonly Request[] = [];
-  channels: readonly ChannelFileState[] = [];
+  /** Workflow instances with a channel, by name. */
+  readonly instances = new Map<string, InstanceState>();
   /** Agents that are stopped. */
   held: ReadonlySet<string> = new Set();
   isServed = false;
@@ -61,6 +73,8 @@ export class HomeView {
   onChange: (paths: ReadonlySet<string>) => void = () => {};
   readonly #home: string;
   readonly #tasks = new Map<string, Task[]>();
+  /** Which instance each run.yaml is of. */
+  readonly #runs = new Map<string, string>();
   readonly #seen = new Map<string, string>();
   #dirty = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
@@ -91,6 +105,7 @@ export class HomeView {
     for (const folder of folders) this.#cover(watch, folder);
     this.#polls = [
       setInterval(() => this.#lookAt([QUEUE, ...this.#shown]), LOOK_MS),
+      setInterval(() => this.#lookAtDaemon(), LOOK_MS),
       setInterval(() => void this.#lookAtAll(), LOOK_AT_ALL_MS),
     ];
     for (const poll of this.#polls) poll.unref();
@@ -153,10 +168,10 @@ export class HomeView {
       const kind = kindOf(path);
       if (kind === 'session') this.#readSession(path);
       else if (kind === 'tasks' && path !== QUEUE) this.#readTasks(path);
+      else if (kind === 'run') this.#readInstance(path);
     }
-    if (kinds.has('template')) this.#readAgents();
+    if (kinds.has('template') || kinds.has('settings')) this.#readAgents();
     if (kinds.has('approval') || paths.has(QUEUE)) this.#readRequests();
-    if (kinds.has('channel')) this.#readChannels();
     if (kinds.has('state')) this.#readHolds();
     if (kinds.has('tasks')) this.tasks = [...this.#tasks].flatMap(([path, tasks]) => tasks.map(task => ({path, task})));
     this.isServed = daemonOf(nodeDisk(this.#home)) !== undefined;
@@ -178,11 +193,12 @@ export class HomeView {
   }
 
   async #lookAtAll(): Promise<void> {
-    const served = this.isServed;
-    const known = [...this.sessions.keys(), ...this.#tasks.keys()];
+    const known = [...this.sessions.keys(), ...this.#tasks.keys(), ...this.#runs.keys()];
     const paths = new Set([
+      ...['agentdir.yaml', HOLDS_FILE],
       ...listSessions(this.#home).map(({path}) => path),
       ...listFolder(nodeDisk(this.#home), 'tasks'),
+      ...listFolder(nodeDisk(this.#home), '.workflow').filter(path => kindOf(path) === 'run'),
       ...known,
     ]);
     let changed = new Set<string>();
@@ -195,12 +211,14 @@ export class HomeView {
       changed = new Set();
       await breathe();
     }
+    const agents = this.agents.join(' ');
     this.#readAgents();
-    this.#readChannels();
-    this.#readHolds();
-    this.isServed = daemonOf(nodeDisk(this.#home)) !== undefined;
-    if (changed.size > 0) this.#update(changed);
-    else if (served !== this.isServed || count > 0) this.onChange(new Set());
+    if (changed.size > 0 || agents !== this.agents.join(' ')) this.#update(changed);
+  }
+
+  /** A daemon that is killed changes no file. */
+  #lookAtDaemon(): void {
+    if (this.isServed !== (daemonOf(nodeDisk(this.#home)) !== undefined)) this.#update(new Set());
   }
 
   #readSession(path: string): void {
@@ -231,12 +249,38 @@ export class HomeView {
 
   #readAgents(): void {
     this.agents = [...new Set(templates(this.#home).map(stemOf))];
+    try {
+      this.defaultAgent = agentName(this.#home, undefined);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      this.defaultAgent = this.agents[0] ?? '';
+    }
   }
 
-  #readChannels(): void {
-    this.channels = listFolder(nodeDisk(this.#home), '.workflow')
-      .filter(path => kindOf(path) === 'channel')
-      .map(path => ({path, instance: path.slice('.workflow/'.length, -'/channel.md'.length)}));
+  /** While a run.yaml has errors, its instance stays as it was known. */
+  #readInstance(path: string): void {
+    const instance = instanceOf(path) ?? '';
+    try {
+      const run = findInstance(this.#home, instance);
+      this.#runs.set(path, instance);
+      if (!run?.context.channel) {
+        this.instances.delete(instance);
+        if (!run) this.#runs.delete(path);
+        return;
+      }
+      const {name: workflow, error, agents} = run;
+      const channel = isInMemory(run) ? `.agentdir/contexts/${instance}/channel.md` : channelPath(instance);
+      this.instances.set(instance, {
+        instance,
+        workflow,
+        status: statusOf(run),
+        error,
+        agents: Object.keys(agents),
+        channel,
+      });
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+    }
   }
 
   #readHolds(): void {

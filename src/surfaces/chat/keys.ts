@@ -57,24 +57,39 @@ const ESCAPE = /^\u001b(?:\[[0-9;:<=>?]*[ -/]*[@-~]|O[@-~]|[^[O\u001b])/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: keys are made of them
 const TEXT = /^[^\0-\x1f\x7f]+/;
 
+/** A line and its Enter in one piece: typed by a program or over a slow line, or the first of several that were pasted. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: keys are made of them
+const TYPED_LINE = /^[^\0-\x1f\x7f]+[\r\n]$/;
+
 /** Turns what a terminal sends into keys. A pasted text is one event, however many chunks it comes in, and never a key. */
 export class KeyDecoder {
   #pending = '';
   #paste: string | undefined;
   #lastPaste = Number.NEGATIVE_INFINITY;
+  /** A line came in one piece: its Enter counts if no other line follows. */
+  #hasEnter = false;
 
-  /** Whether an escape sequence has begun: it is the Esc key if nothing follows. */
+  /** Whether an escape sequence has begun, which is the Esc key if nothing follows; or an Enter waits in the same way. */
   get isPending(): boolean {
-    return this.#paste === undefined && this.#pending !== '';
+    return this.#paste === undefined && (this.#pending !== '' || this.#hasEnter);
   }
 
   push(chunk: string, now = performance.now()): KeyEvent[] {
     let rest = this.#pending + chunk;
     this.#pending = '';
     const events: KeyEvent[] = [];
+    if (this.#hasEnter) {
+      this.#hasEnter = false;
+      this.#lastPaste = now;
+      events.push({paste: '\n'});
+    }
     if (this.#paste === undefined && isUnmarkedPaste(rest, now - this.#lastPaste < PASTE_GAP_MS)) {
       this.#lastPaste = now;
-      return [{paste: withNewlines(rest)}];
+      return [...events, {paste: withNewlines(rest)}];
+    }
+    if (this.#paste === undefined && TYPED_LINE.test(rest)) {
+      this.#hasEnter = true;
+      return [...events, {text: rest.slice(0, -1)}];
     }
     while (rest !== '') {
       if (this.#paste !== undefined) {
@@ -107,9 +122,13 @@ export class KeyDecoder {
     return events;
   }
 
-  /** Nothing followed an escape: it was the Esc key. */
+  /** Nothing followed an escape: it was the Esc key. Or a line: its Enter was meant. */
   flush(): KeyEvent[] {
     if (!this.isPending) return [];
+    if (this.#hasEnter) {
+      this.#hasEnter = false;
+      return [{key: 'enter'}];
+    }
     const rest = this.#pending.slice(1);
     this.#pending = '';
     return [{key: 'esc'}, ...(rest === '' ? [] : this.push(rest))];
@@ -128,7 +147,7 @@ function nextKey(rest: string): [length: number, event: KeyEvent | undefined] {
     const key = SEQUENCES[sequence.slice(1)];
     return [sequence.length, key === undefined ? undefined : {key}];
   }
-  // Ctrl+J alone adds a line; after a text it is the Enter of a program that types.
+  // Ctrl+J alone adds a line.
   if (first === '\n') return [1, {key: 'newline'}];
   return [1, {key: CONTROLS[first] ?? `ctrl-${String.fromCharCode(first.charCodeAt(0) + 96)}`}];
 }
@@ -151,13 +170,4 @@ function cutMark(text: string): number {
   for (let length = Math.min(PASTE_END.length - 1, text.length); length > 0; length--)
     if (PASTE_END.startsWith(text.slice(-length))) return length;
   return 0;
-}
-
-/** A line that a program typed in one piece, such as `hello\n`, is a line and Enter. */
-export function withTypedEnter(events: readonly KeyEvent[]): KeyEvent[] {
-  return events.map((event, i) => {
-    const before = events[i - 1];
-    const typed = 'key' in event && event.key === 'newline' && before !== undefined && 'text' in before;
-    return typed && i === events.length - 1 ? {key: 'enter'} : event;
-  });
 }

@@ -5,6 +5,7 @@ import {nodeDisk} from '../../home/disk/disk.ts';
 import {readHomeFile} from '../../home/read.ts';
 import {cutToWidth} from '../terminal/table.ts';
 import type {Conversation} from './conversation.ts';
+import type {InstanceState} from './home-view.ts';
 
 /** What the active session has used: model, tokens, cost, and how full its context is. */
 export function meterLine(
@@ -33,6 +34,14 @@ export function meterLine(
     : facts.length + 3 + id.length <= width
       ? `${id} · ${facts}`
       : cutToWidth(facts, width);
+}
+
+/** The workflow instance whose channel is on the screen. */
+export function instanceMeter({instance, workflow, status, agents}: InstanceState, width: number): string {
+  return cutToWidth(
+    visibleLine(`${instance} · ${workflow} · ${status} · ${agents.map(name => `@${name}`).join(' ')}`),
+    width,
+  );
 }
 
 /** How many tokens each model takes, as agentdir.yaml and the built-in table say. */

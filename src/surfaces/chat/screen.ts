@@ -57,33 +57,36 @@ export function screenOf(content: ScreenContent): Screen {
     const start = i === 0 ? colors.green(label) : ' '.repeat(label.length);
     return `${start} ${isEmpty ? colors.dim(cutToWidth(content.placeholder, columns - indent - 1)) : row}`;
   });
-  const meter = [content.hint, content.meter].filter(Boolean).join('  ');
+  const meter = [content.hint, content.meter].filter(Boolean).join(' · ');
   const below = [
     ...(budget > bar.length + promptLines.length + 1 ? [colors.dim(cutToWidth(meter, columns))] : []),
     ...bar,
   ];
-  let room = budget - promptLines.length - below.length;
+  // Parts the history from what changes, where there is room for it.
+  const rule = budget >= promptLines.length + below.length + 6 ? [colors.dim('─'.repeat(columns))] : [];
+  let room = budget - promptLines.length - below.length - rule.length;
   const options =
     content.options.length > 0 && room > 0 ? optionLines(content.options, columns).slice(0, Math.min(3, room)) : [];
   room -= options.length;
-  const panel = fitted(content.panel, room);
+  const panel = fitted(content.panel, room, columns);
   room -= panel.length;
   const above = content.overlay ? content.overlay(room) : workLines(content, room);
-  const lines = [...above, ...panel, ...options, ...promptLines, ...below];
+  const lines = [...above, ...panel, ...options, ...rule, ...promptLines, ...below];
   return {
     lines,
-    cursor: {x: indent + prompt.column, y: above.length + panel.length + options.length + prompt.row},
+    cursor: {x: indent + prompt.column, y: lines.length - below.length - promptLines.length + prompt.row},
   };
 }
 
 /** The last line says which keys there are: it stays, and so does it that there is more to read. */
-function fitted(lines: readonly string[], room: number): string[] {
+function fitted(lines: readonly string[], room: number, columns: number): string[] {
   if (lines.length <= room) return [...lines];
   const last = lines.at(-1);
   if (last === undefined || room <= 0) return [];
   if (room < 3) return [...lines.slice(0, room - 1), last];
   const shown = lines.slice(0, room - 2);
-  return [...shown, colors.yellow(`… and ${lines.length - shown.length - 1} more lines; see above`), last];
+  const more = `… and ${lines.length - shown.length - 1} more lines; see above`;
+  return [...shown, colors.yellow(cutToWidth(more, columns)), last];
 }
 
 function optionLines(options: readonly string[], width: number): string[] {

@@ -17,7 +17,7 @@ export const slashCommands: readonly SlashCommand[] = [
   {
     name: 'switch',
     usage: '/switch [AGENT|SESSION|#CHANNEL]',
-    about: 'talk to another agent; alone: list them',
+    about: 'talk to another agent, or in a workflow channel; alone: list them',
     names: 'view',
   },
   {name: 'new', usage: '/new', about: 'start a new session of the active agent'},
@@ -41,7 +41,6 @@ export const slashCommands: readonly SlashCommand[] = [
   {name: 'approve', usage: '/approve ID', about: 'approve a request', names: 'approval', runs: 'shell'},
   {name: 'reject', usage: '/reject ID [REASON]', about: 'reject a request', names: 'approval'},
   {name: 'details', usage: '/details', about: 'show arguments and results of the last calls (Ctrl+O)'},
-  {name: 'compact', usage: '/compact', about: 'compact the active session', names: 'session', runs: 'session'},
   {name: 'cost', usage: '/cost [--by agent|model|day]', about: 'tokens and cost so far', runs: 'shell'},
   {name: 'sessions', usage: '/sessions', about: 'all sessions', runs: 'shell'},
   {
@@ -82,5 +81,6 @@ export const KEYS_HELP: readonly (readonly [keys: string, about: string])[] = [
   ['Ctrl+A d', 'the task dashboard'],
   ['Ctrl+A a', 'decide about the request that is shown, whatever the prompt holds'],
   ['Ctrl+O', 'details of the last calls'],
+  ['Ctrl+L, Ctrl+Z', 'draw the screen again; back to the shell for a while'],
   ['Ctrl+C twice', 'leave; the daemon goes on'],
 ];

@@ -36,11 +36,22 @@ const PAINTS: Record<AgentMark, (text: string) => string> = {
 export function barLines({tabs, active, tasks, approvals}: Bar, width: number): string[] {
   const counts = `Tasks: ${tasks.working}◐ ${tasks.done}✓ ${tasks.failed}✗  Approvals: ${approvals}`;
   const paintedCounts = `${colors.dim('Tasks:')} ${colors.cyan(`${tasks.working}◐`)} ${colors.green(`${tasks.done}✓`)} ${colors.red(`${tasks.failed}✗`)}  ${approvals > 0 ? colors.yellow(`Approvals: ${approvals}`) : colors.dim('Approvals: 0')}`;
-  const all = tabs.map((tab, i) => label(tab, i === active));
-  const whole = `${all.join(' ')} ${NEW}`;
-  if (textWidth(whole) + 2 + counts.length <= width) return [`${paint(tabs, active, 0, all.length)}  ${paintedCounts}`];
+  const room = width - NEW.length - 2 - counts.length;
+  if (widthUpTo(tabs, active, room) <= room) return [`${paint(tabs, active, 0, tabs.length)}  ${paintedCounts}`];
   const second = counts.length <= width ? paintedCounts : counts.slice(0, width);
-  return [fitted(tabs, active, all, width), second];
+  return [fitted(tabs, active, width), second];
+}
+
+/** Columns of all tabs, each with a space after it. Stops counting beyond `most`: there may be thousands. */
+function widthUpTo(tabs: readonly BarTab[], active: number, most: number): number {
+  let sum = 0;
+  for (let i = 0; i < tabs.length && sum <= most; i++) sum += labelWidth(tabs, i, active) + 1;
+  return sum;
+}
+
+function labelWidth(tabs: readonly BarTab[], i: number, active: number): number {
+  const tab = tabs[i];
+  return tab ? textWidth(label(tab, i === active)) : 0;
 }
 
 const NEW = '[+New]';
@@ -67,30 +78,27 @@ function paint(
 }
 
 /** As many tabs around the active one as fit, and how many are left out before and after. */
-function fitted(tabs: readonly BarTab[], active: number, all: readonly string[], width: number): string {
+function fitted(tabs: readonly BarTab[], active: number, width: number): string {
+  const working = tabs.map(({mark}) => mark === 'working');
+  let after = working.slice(active + 1).filter(Boolean).length;
+  const left = (to: number, busy: number) =>
+    to < tabs.length ? `+${tabs.length - to}${busy > 0 ? `(${busy}◐)` : ''}` : '';
   const before = (from: number) => (from > 0 ? `‹${from}` : '');
-  const after = (to: number) => (to < all.length ? `+${all.length - to}${busy(tabs.slice(to))}` : '');
-  const size = (from: number, to: number) =>
-    [before(from), ...all.slice(from, to), after(to), NEW]
-      .filter(Boolean)
-      .reduce((sum, each) => sum + textWidth(each) + 1, -1);
-  let [from, to] = [active, active + 1];
-  for (let isGrowing = true; isGrowing; ) {
-    isGrowing = false;
+  let [from, to, used] = [active, active + 1, labelWidth(tabs, active, active)];
+  const fits = (first: number, end: number, columns: number, busy: number) =>
+    [before(first), left(end, busy), NEW].filter(Boolean).reduce((sum, each) => sum + textWidth(each) + 1, columns) <=
+    width;
+  if (!fits(from, to, used, after)) return cut(`[${visibleLine(tabs[active]?.name ?? '')}*]`, width);
+  for (;;) {
     // Tabs keep their places: the first ones are shown as long as the active one is among them.
-    if (from > 0 && size(from - 1, to) <= width) [from, isGrowing] = [from - 1, true];
-    else if (to < all.length && size(from, to + 1) <= width) [to, isGrowing] = [to + 1, true];
+    const earlier = used + 1 + labelWidth(tabs, from - 1, active);
+    const later = used + 1 + labelWidth(tabs, to, active);
+    const rest = after - (working[to] ? 1 : 0);
+    if (from > 0 && fits(from - 1, to, earlier, after)) [from, used] = [from - 1, earlier];
+    else if (to < tabs.length && fits(from, to + 1, later, rest)) [to, used, after] = [to + 1, later, rest];
+    else break;
   }
-  if (size(from, to) > width) {
-    const name = visibleLine(tabs[active]?.name ?? '');
-    return cut(`[${name}*]`, width);
-  }
-  return paint(tabs, active, from, to, {before: before(from), after: after(to)});
-}
-
-function busy(tabs: readonly BarTab[]): string {
-  const working = tabs.filter(({mark}) => mark === 'working').length;
-  return working > 0 ? `(${working}◐)` : '';
+  return paint(tabs, active, from, to, {before: before(from), after: left(to, after)});
 }
 
 function cut(text: string, width: number): string {

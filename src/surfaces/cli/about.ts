@@ -1,7 +1,7 @@
 import type {Command} from 'commander';
 
 /** The kind of a name on the command line, for completions. */
-export type NameOf = 'agent' | 'assignee' | 'session' | 'task' | 'approval' | 'any' | 'file' | 'dir';
+export type NameOf = 'agent' | 'assignee' | 'session' | 'task' | 'approval' | 'target' | 'any' | 'file' | 'dir';
 
 /** More about a command, for help, manual, completions and tests. */
 export interface About {

@@ -1,4 +1,5 @@
 import type {Command} from 'commander';
+import {exit, UserError} from '../../formats/common/errors.ts';
 import {about} from './about.ts';
 import type {CommandContext} from './command-context.ts';
 
@@ -29,16 +30,19 @@ export function addAgentControlCommands(agents: Command, {home, json, finish}: C
   );
   about(
     agents
-      .command('start <names...>')
+      .command('start [names...]')
       .summary('let stopped agents work again')
       .description('Let stopped agents work again: their sessions go on where they were.')
-      .action(async (given: string[]) =>
-        finish(await (await load()).startAgentsCommand({home: home(), names: given, json: json()})),
-      ),
+      .option('--all', 'all that are stopped')
+      .action(async (given: string[], {all}: {all?: boolean}) => {
+        if (given.length > 0 === (all === true))
+          throw new UserError('name agents, or use --all', exit.usage, 'for example: agentdir agents start coder');
+        finish(await (await load()).startAgentsCommand({home: home(), names: given, json: json()}));
+      }),
     {
       examples: [
         ['agentdir agents start coder', 'after agentdir agents stop coder'],
-        ['agentdir agents start coder reviewer', 'two agents'],
+        ['agentdir agents start --all', 'all that are stopped'],
       ],
       exits: {4: 'state/agents.yaml has errors'},
       json: 'value',

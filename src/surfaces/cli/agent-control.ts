@@ -3,7 +3,7 @@ import {visibleLine} from '../../formats/common/visible.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {daemonOf} from '../../home/status.ts';
 import {type AgentHealth, agentHealth, type SessionHealth} from '../actions/agents/health.ts';
-import {startAgents, stopAgents} from '../actions/agents/holds.ts';
+import {holdsIn, startAgents, stopAgents} from '../actions/agents/holds.ts';
 import {restartAgents} from '../actions/agents/restart-agents.ts';
 import {agentName} from '../actions/talk/find-agent.ts';
 import {colors, note, print, printJson} from '../terminal/output.ts';
@@ -29,8 +29,9 @@ export async function stopAgentsCommand({
   return tell({agents, changed: await stopAgents(home, agents, why), word: 'stopped', json});
 }
 
+/** Without names: all that are held. */
 export async function startAgentsCommand({home, names, json}: NamedAgents): Promise<number> {
-  const agents = agentsNamed(home, names);
+  const agents = names.length === 0 ? Object.keys(holdsIn(home)) : agentsNamed(home, names);
   const changed = await startAgents(home, agents);
   if (!json && !daemonOf(nodeDisk(home))) note('no daemon is running: agentdir start');
   return tell({agents, changed, word: 'started', json});

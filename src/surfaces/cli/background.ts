@@ -1,10 +1,11 @@
 import {spawn} from 'node:child_process';
-import {closeSync, mkdirSync, openSync, readFileSync} from 'node:fs';
+import {closeSync, openSync, readFileSync} from 'node:fs';
 import {dirname, relative} from 'node:path';
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {crashPoint} from '../../home/disk/crash.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {type Holder, isRunning} from '../../home/disk/holder.ts';
+import {makeFolders} from '../../home/disk/make-folders.ts';
 import {daemonOf, logPath, readStatus} from '../../home/status.ts';
 import {colors, print, printJson} from '../terminal/output.ts';
 import {rotate} from './log-file.ts';
@@ -22,8 +23,19 @@ export interface BackgroundOptions {
 /** Starts a background daemon and waits until it is ready. */
 export async function startInBackground({home, program, json}: BackgroundOptions): Promise<number> {
   refuseSecond(home);
+  const {pid, log} = await launchDaemon(home, program);
+  if (json) printJson({running: true, pid, log});
+  else
+    print(
+      `${colors.green('serving')} ${home} in the background: process ${pid}\n  log: ${log}\n  status: agentdir status; stop: agentdir stop`,
+    );
+  return exit.done;
+}
+
+/** Starts a background daemon, prints nothing, and waits until it is ready. */
+export async function launchDaemon(home: string, program: string): Promise<{pid: number | undefined; log: string}> {
   const log = logPath(home);
-  mkdirSync(dirname(log), {recursive: true});
+  makeFolders(dirname(log));
   rotate(log);
   const output = openSync(log, 'a');
   crashPoint('spawn-background');
@@ -48,12 +60,7 @@ export async function startInBackground({home, program, json}: BackgroundOptions
       code === exit.daemon ? exit.daemon : exit.failed,
       `log: ${relative(process.cwd(), log) || log}`,
     );
-  if (json) printJson({running: true, pid: child.pid, log});
-  else
-    print(
-      `${colors.green('serving')} ${home} in the background: process ${child.pid}\n  log: ${log}\n  status: agentdir status; stop: agentdir stop`,
-    );
-  return exit.done;
+  return {pid: child.pid, log};
 }
 
 /** Stops the daemon and waits until it has exited. */

@@ -1,6 +1,6 @@
 import {visibleLine} from '../../formats/common/visible.ts';
 import {nextSlot} from '../../formats/schedule-slots.ts';
-import {parseSettings} from '../../formats/settings.ts';
+import {parseSettings, scheduleTarget} from '../../formats/settings.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {type InboxState, inboxStates} from '../../home/inbox-state.ts';
 import {MARKER} from '../../home/locate.ts';
@@ -26,8 +26,13 @@ export function comingIn(home: string, now: number): ComingIn {
     connectors: connectorsOf(home, settings),
     schedules: schedules.map(schedule => {
       const next = nextSlot(schedule, now);
-      const {cron, to, message} = schedule;
-      return {cron, to, message, next: next === undefined ? null : new Date(next).toISOString()};
+      const {cron, message = ''} = schedule;
+      return {
+        cron,
+        to: scheduleTarget(schedule),
+        message,
+        next: next === undefined ? null : new Date(next).toISOString(),
+      };
     }),
   };
 }
@@ -74,7 +79,9 @@ export function comingInLines(
   out.push(...connectors.map(connector => connectorLine(connector, localTime)));
   const due = schedules.filter(({next}) => next !== null).sort((a, b) => ((a.next ?? '') < (b.next ?? '') ? -1 : 1));
   for (const {next, to, message} of due.slice(0, MAX_INBOXES_SHOWN))
-    out.push(`  next ${localTime(next ?? '')} ${visibleLine(to)}: ${visibleLine(message).slice(0, 60)}`);
+    out.push(
+      `  next ${localTime(next ?? '')} ${visibleLine(to)}${message === '' ? '' : `: ${visibleLine(message).slice(0, 60)}`}`,
+    );
   if (due.length > MAX_INBOXES_SHOWN) out.push(`    … and ${plural(due.length - MAX_INBOXES_SHOWN, 'schedule')} more`);
   return out;
 }

@@ -1,7 +1,7 @@
 import type {Command} from 'commander';
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {about} from './about.ts';
-import type {CommandContext, ProgramInfo} from './command-context.ts';
+import {type CommandContext, homeOr, type ProgramInfo} from './command-context.ts';
 
 const background = () => import('./background.ts');
 
@@ -58,16 +58,28 @@ export function addHomeCommands(
   );
   about(
     program
-      .command('start')
-      .summary('run the daemon for this home')
+      .command('start [file] [params...]')
+      .summary('run the daemon for this home, or start a workflow')
       .description(
-        'Run the daemon for this home until Ctrl-C: check your edits, fill in missing fields, commit, answer messages, run allowed and approved commands.',
+        'Run the daemon for this home until Ctrl-C: check your edits, fill in missing fields, commit, answer messages, run allowed and approved commands. With a workflow FILE, start its agents: setup commands, kickoff, and then they go on until agentdir stop, across restarts of the daemon. With @INSTANCE, let a stopped instance go on. Parameters of the workflow follow as --NAME VALUE.',
       )
-      .option('--once', 'process pending work, then exit')
+      .option('--once', 'process pending work, then exit; not with a workflow')
       .option('--background', 'run in the background; see stop, restart, status')
-      .action(async (options: {once?: boolean; background?: boolean}) => {
-        if (options.once && options.background)
-          throw new UserError('--once and --background exclude each other', exit.usage);
+      .option('--instance <name>', 'of a workflow: name of the instance (default: default)')
+      .option('--retry', 'of a workflow: run a setup command again that failed or was interrupted')
+      .option('--verbose', 'of a workflow: show entries and answers in full')
+      .allowUnknownOption()
+      .action(async (file: string | undefined, words: string[], options: StartFlags) => {
+        if (options.once && (options.background || file !== undefined))
+          throw new UserError(
+            `--once and ${file === undefined ? '--background' : 'a workflow'} exclude each other`,
+            exit.usage,
+          );
+        if (file !== undefined && !file.startsWith('-')) return finish(await startWorkflow(file, words, options));
+        const wrong =
+          file ?? (['instance', 'retry', 'verbose'] as const).filter(name => options[name]).map(name => `--${name}`)[0];
+        if (wrong !== undefined)
+          throw new UserError(`unknown option "${wrong}"`, exit.usage, 'with a workflow: agentdir start FILE');
         if (options.background)
           finish(await (await background()).startInBackground({home: home(), program: self, json: json()}));
         else finish(await serve({home: home(), once: options.once === true, json: json()}));
@@ -76,30 +88,53 @@ export function addHomeCommands(
       examples: [
         ['agentdir start', 'in the foreground; prints events'],
         ['agentdir start --background', 'in the background; returns when the daemon is ready'],
-        ['agentdir start --once', 'for cron and scripts: process pending work, then exit'],
+        ['agentdir start review.yaml --instance pr-123', 'a workflow, until agentdir stop @pr-123'],
+        ['agentdir start review.yaml --background', 'a workflow, with a daemon in the background'],
       ],
       exits: {
         1: 'it failed; with --once, a session ended in error',
         3: 'with --once, something waits for your decision',
-        4: 'with --once, a file has errors',
+        4: 'with --once, a file has errors; the workflow file has errors',
         5: 'a daemon is already running',
       },
       json: 'lines',
+      names: {file: 'file'},
     },
   );
+  const startWorkflow = async (file: string, words: string[], options: StartFlags) => {
+    const {homeOfInstance} = await import('./run.ts');
+    const {instance = 'default', background: inBackground} = options;
+    return (await import('./start-workflow.ts')).startWorkflowCommand({
+      home: homeOr(home, () => homeOfInstance(process.cwd(), file.startsWith('@') ? file.slice(1) : instance)),
+      ...{file, words, instance, background: inBackground === true, retry: options.retry === true},
+      ...{verbose: options.verbose === true, json: json(), source, program: self},
+    });
+  };
   about(
     program
-      .command('stop')
-      .summary('stop the daemon')
-      .description('Stop the daemon and wait until it has exited. After 10 seconds it is killed.')
-      .action(async () => finish(await (await background()).stopDaemon({home: home(), json: json()}))),
+      .command('stop [targets...]')
+      .summary('stop the daemon, or agents and workflow instances')
+      .description(
+        'Stop the daemon and wait until it has exited; after 10 seconds it is killed. With targets, stop those and leave the daemon alone: an agent (reviewer, reviewer@pr-123), a workflow instance (@pr-123) or a session. Nothing is asked or run for them until you start them again, also after a restart of the daemon.',
+      )
+      .option('--all', 'all workflow instances and all agents')
+      .action(async (targets: string[], options: {all?: boolean}) => {
+        if (options.all && targets.length > 0) throw new UserError('--all and targets exclude each other', exit.usage);
+        if (targets.length === 0 && !options.all)
+          return finish(await (await background()).stopDaemon({home: home(), json: json()}));
+        const {stopTargetsCommand} = await import('./stop-targets.ts');
+        return finish(await stopTargetsCommand({home: home(), targets, json: json()}));
+      }),
     {
       examples: [
         ['agentdir stop', 'the daemon of the current home'],
-        ['agentdir stop --home ~/agents', 'the daemon of another home'],
+        ['agentdir stop reviewer reviewer@pr-123', 'an agent of the home, and one of an instance'],
+        ['agentdir stop @pr-123', 'all agents of the instance; to go on: agentdir start @pr-123'],
+        ['agentdir stop --all', 'all instances and agents; the daemon keeps running'],
       ],
-      exits: {1: 'the daemon did not exit', 5: 'no daemon is running'},
+      exits: {1: 'the daemon did not exit', 4: 'a file has errors', 5: 'no daemon is running'},
       json: 'value',
+      names: {targets: 'target'},
     },
   );
   about(
@@ -148,4 +183,12 @@ export function addHomeCommands(
       json: 'value',
     },
   );
+}
+
+interface StartFlags {
+  once?: boolean;
+  background?: boolean;
+  instance?: string;
+  retry?: boolean;
+  verbose?: boolean;
 }

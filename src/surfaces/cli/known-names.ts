@@ -4,6 +4,7 @@ import {parseSettings} from '../../formats/settings.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../home/read.ts';
 import {listSessions} from '../../home/session-files.ts';
+import {instanceAgentNames, listInstances} from '../actions/instances/instances.ts';
 import type {NameOf} from './about.ts';
 
 export interface KnownName {
@@ -16,8 +17,14 @@ const QUEUE = 'tasks/approvals.task.md';
 
 /** Names in a home, read cheaply without parsing files. */
 export function knownNames(home: string, kind: Exclude<NameOf, 'file' | 'dir'>): KnownName[] {
-  if (kind === 'agent')
-    return [...new Set(listFolder(nodeDisk(home), 'templates').map(stemOf))].map(name => ({name, what: 'agent'}));
+  if (kind === 'agent') {
+    const names = [...listFolder(nodeDisk(home), 'templates').map(stemOf), ...instanceAgentNames(home)];
+    return [...new Set(names)].map(name => ({name, what: 'agent'}));
+  }
+  if (kind === 'target') {
+    const instances = listInstances(home).map(({instance}) => ({name: `@${instance}`, what: 'workflow instance'}));
+    return [...instances, ...knownNames(home, 'agent'), ...knownNames(home, 'session')];
+  }
   if (kind === 'assignee') {
     const agents = knownNames(home, 'agent');
     return [

@@ -5,6 +5,7 @@ import type {Message} from '../../formats/session/session-schema.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {listSessions, type SessionFile} from '../../home/session-files.ts';
 import {daemonOf} from '../../home/status.ts';
+import {listInstances, readInstance, statusOf} from '../actions/instances/instances.ts';
 import {cancelTurn} from '../actions/sessions/change-status.ts';
 import {errorOf} from '../actions/talk/answer.ts';
 import {agentName} from '../actions/talk/find-agent.ts';
@@ -13,6 +14,7 @@ import {makeSession} from '../actions/talk/make-session.ts';
 import {agentNamed} from '../actions/talk/read-agent.ts';
 import {redactMessage} from '../actions/talk/redact-message.ts';
 import {type SentMessage, writeMessage} from '../actions/talk/write-message.ts';
+import {readChannel, sendToChannel} from '../actions/workflows/channel.ts';
 import {complete, type KnownNames} from '../chat/complete.ts';
 import {readIntent} from '../chat/grammar.ts';
 import {addInput, readInputs} from '../chat/input-history.ts';
@@ -26,6 +28,9 @@ import {knownNames} from './known-names.ts';
 import {waitWithPerson} from './send.ts';
 import type {AnswerWaitResult} from './wait.ts';
 
+/** How long the daemon may take to wake agents, and how often to look. */
+const SEEN_MS = 1_000;
+const LOOK_MS = 100;
 /** Lines that come within this time were pasted together. */
 const PASTED_MS = 40;
 
@@ -62,6 +67,8 @@ class LineChat {
   readonly #home: string;
   /** The session of the active agent, if it is not its shared one. */
   #session: SessionFile | undefined;
+  /** The workflow instance whose channel messages go to, in place of an agent. */
+  #channel: string | undefined;
 
   constructor(services: ChatServices) {
     this.#services = services;
@@ -74,7 +81,10 @@ class LineChat {
     try {
       const intent = readIntent(line);
       if (intent.do === 'refuse') throw new UserError(intent.why, exit.usage, intent.hint);
-      if (intent.do === 'say') await this.#send(this.agent, intent.text);
+      if (intent.do === 'say' && this.#channel !== undefined) await this.#post(this.#channel, intent.text);
+      else if (intent.do === 'say') await this.#send(this.agent, intent.text);
+      else if (intent.do === 'ask' && this.#channel !== undefined && this.#isMember(this.#channel, intent.agent))
+        await this.#post(this.#channel, line.trim());
       else if (intent.do === 'ask') await this.#send(agentName(this.#home, intent.agent), intent.text);
       else if (intent.do === 'delegate') await this.#delegate(intent.agent, intent.text);
       else if (intent.do === 'switch') this.#switch(intent.to);
@@ -153,7 +163,7 @@ class LineChat {
       agents: named('agent'),
       approvals: named('approval'),
       sessions: listSessions(this.#home).map(({id}) => id),
-      channels: [],
+      channels: listInstances(this.#home).map(({instance}) => instance),
     };
   }
 
@@ -238,6 +248,41 @@ class LineChat {
     }
   }
 
+  #isMember(instance: string, agent: string): boolean {
+    return Object.hasOwn(readInstance(this.#home, instance).agents, agent);
+  }
+
+  /** Appends an entry to a channel and prints what follows, until the agents of the instance are at rest. */
+  async #post(instance: string, text: string): Promise<void> {
+    const {content, replaced} = redactMessage(this.#home, text);
+    reportReplaced(replaced);
+    const {n, wakes, unknown} = await sendToChannel(this.#home, instance, {text: content});
+    for (const name of unknown) note(`nobody in ${instance} is called ${name}`);
+    if (wakes.length === 0) return;
+    if (!isServed(this.#home)) {
+      this.#worse(exit.daemon);
+      note(`the entry is in the channel, but no daemon is running: agentdir start`);
+      return;
+    }
+    let given = n;
+    let status = 'running';
+    // A daemon that has not seen the entry yet calls the instance idle.
+    for (const end = performance.now() + SEEN_MS; status === 'running' || performance.now() < end; ) {
+      await new Promise(resolve => setTimeout(resolve, LOOK_MS));
+      status = statusOf(readInstance(this.#home, instance));
+      for (const entry of readChannel(this.#home, instance, {since: String(given)}).entries) {
+        given = entry.n;
+        print(`${visibleLine(entry.from)}:`);
+        printWhole(indented(makeVisible(entry.text, false)));
+      }
+      if (!isServed(this.#home)) break;
+    }
+    if (status === 'waiting' || status === 'failed') {
+      this.#worse(status === 'failed' ? exit.failed : exit.waiting);
+      print(`${instance} is ${status}: agentdir list`);
+    }
+  }
+
   async #command(name: string, args: readonly string[], rest: string): Promise<void> {
     switch (name) {
       case 'help':
@@ -274,6 +319,12 @@ class LineChat {
   #switch(to: string): void {
     if (to === '') {
       for (const {name} of knownNames(this.#home, 'agent')) print(name === this.agent ? `${name} (active)` : name);
+      return;
+    }
+    this.#channel = undefined;
+    if (to.startsWith('#')) {
+      this.#channel = readInstance(this.#home, to.slice(1)).instance;
+      print(`writing to the channel of ${this.#channel}; @NAME wakes an agent`);
       return;
     }
     const isSession = listSessions(this.#home).some(({id}) => id === to);

@@ -1,9 +1,12 @@
+import {basename} from 'node:path';
 import {exit} from '../../formats/common/errors.ts';
 import {makeVisible} from '../../formats/common/visible.ts';
+import {listInstances} from '../actions/instances/instances.ts';
+import {type AgentRow, agentRows} from '../actions/list/agent-list.ts';
 import {agentName} from '../actions/talk/find-agent.ts';
-import {type AgentRow, agentRows, type SessionRow, sessionRows} from '../actions/talk/rows.ts';
+import {type SessionRow, sessionRows} from '../actions/talk/rows.ts';
 import {colors, plural, print, printJson, printWhole, screenWidth} from '../terminal/output.ts';
-import {cutToWidth, fitTable} from '../terminal/table.ts';
+import {cutToWidth, fitTable, textWidth} from '../terminal/table.ts';
 import {ago} from './short-text.ts';
 
 export interface ListOptions {
@@ -27,7 +30,7 @@ export async function listCommand({home, agent: wanted, status, all, json}: List
   const isOver = (row: SessionRow) =>
     done.has(row.agent?.split('@')[0] ?? '') || (row.ephemeral && row.status === 'completed');
   const sessions = rows.filter(row => (status === undefined ? all || !isOver(row) : row.status === status));
-  if (json) printJson({agents, sessions});
+  if (json) printJson({agents, sessions, instances: only === undefined ? listInstances(home) : []});
   else {
     if (status === undefined) printAgents(agents);
     printSessions(sessions, status);
@@ -63,31 +66,52 @@ async function doneAgents(home: string, agents: readonly AgentRow[]): Promise<Re
   return new Set(agentStatesOf(home).flatMap(({id, status}) => (status === 'done' ? [id] : [])));
 }
 
-const WRONG = 'has errors: agentdir check';
-const NONE = 'no sessions';
+const MOST_DESCRIPTION = 60;
 
 function printAgents(agents: readonly AgentRow[]): void {
   if (agents.length === 0) {
     print('No agents. Add templates/NAME.agent.yaml, or see: agentdir init');
     return;
   }
-  const name = Math.max(...agents.map(({id}) => id.length));
-  print(colors.bold('Agents'));
-  const states = agents.map(({sessions, error}) => {
-    const counts = Object.entries(sessions).map(([status, count]): [string, string] => [`${count} `, status]);
-    if (error) return {what: colors.red(WRONG), length: WRONG.length};
-    if (counts.length === 0) return {what: colors.dim(NONE), length: NONE.length};
-    const painted = counts.map(([count, status]) => count + paint(status)).join(', ');
-    return {what: painted, length: counts.flat().join('').length + 2 * (counts.length - 1)};
-  });
-  const widest = Math.max(...states.map(({length}) => length));
-  const room = screenWidth() - name - widest - 6;
-  for (const [i, {what, length}] of states.entries()) {
-    const {id = '', description} = agents[i] ?? {};
-    const about = room > 20 ? colors.dim(cutToWidth(makeVisible(description ?? ''), room)) : '';
-    print(`  ${id.padEnd(name)}  ${about === '' ? what : `${what}${' '.repeat(widest - length)}  ${about}`}`);
-  }
+  const head = ['NAME', 'SOURCE', 'STATUS', 'MODEL', 'SESSIONS', 'DESCRIPTION'];
+  const rows = agents.map(({name, source, status, model, sessions, description}) => [
+    makeVisible(name),
+    source === null ? '(standalone)' : makeVisible(basename(source)),
+    status,
+    makeVisible(model ?? ''),
+    Object.entries(sessions)
+      .map(([of, count]) => `${count} ${of}`)
+      .join(', ') || '0',
+    makeVisible(description ?? ''),
+  ]);
+  const widths = head.map((title, i) => Math.max(title.length, ...rows.map(row => textWidth(row[i] ?? ''))));
+  const shown = shownColumns(widths);
+  const line = (row: readonly string[], painted: (text: string, column: number) => string) =>
+    shown
+      .map(i => {
+        const text = i === DESCRIPTION ? cutToWidth(row[i] ?? '', MOST_DESCRIPTION) : (row[i] ?? '');
+        return painted(text, i) + ' '.repeat(Math.max(0, (widths[i] ?? 0) - textWidth(text)));
+      })
+      .join('  ')
+      .trimEnd();
+  printWhole(line(head, text => colors.bold(text)));
+  for (const row of rows) printWhole(line(row, paintColumn));
   print('');
+}
+
+const [STATUS, DESCRIPTION] = [2, 5];
+
+/** On a narrow screen, the description goes first, then the model, the source and the sessions. */
+function shownColumns(widths: readonly number[]): number[] {
+  let shown = widths.map((_, i) => i);
+  const width = () =>
+    shown.reduce((sum, i) => sum + 2 + Math.min(widths[i] ?? 0, i === DESCRIPTION ? MOST_DESCRIPTION : Infinity), -2);
+  for (const spare of [DESCRIPTION, 3, 1, 4]) if (width() > screenWidth()) shown = shown.filter(i => i !== spare);
+  return shown;
+}
+
+function paintColumn(text: string, column: number): string {
+  return column === STATUS ? paint(text) : column === DESCRIPTION ? colors.dim(text) : text;
 }
 
 function printSessions(sessions: readonly SessionRow[], status: string | undefined): void {
@@ -124,6 +148,9 @@ function tableOf(sessions: readonly SessionRow[]): string {
 
 const paints: Record<string, (text: string) => string> = {
   active: colors.cyan,
+  running: colors.cyan,
+  stopped: colors.yellow,
+  failed: colors.red,
   waiting: colors.yellow,
   paused: colors.yellow,
   error: colors.red,

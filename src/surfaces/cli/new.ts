@@ -28,3 +28,31 @@ export async function newSessionCommand(options: {
     );
   return exit.done;
 }
+
+/** Adds an agent to a workflow instance, and creates its session. */
+export async function newMemberCommand({
+  home,
+  agent,
+  instance,
+  json,
+}: {
+  home: string;
+  agent: string;
+  instance: string;
+  json: boolean;
+}): Promise<number> {
+  const {addMember} = await import('../actions/workflows/add-member.ts');
+  const added = await addMember(home, agent.replace(/^@/, ''), instance);
+  const {id, path} = await makeSession({
+    home,
+    agent: agentNamed(home, added.agent),
+    shared: true,
+    now: new Date().toISOString(),
+  });
+  if (json) printJson({session: id, path, agent: added.agent, shared: true, template: added.template, instance});
+  else
+    print(
+      `${colors.green('created')} ${colors.bold(added.agent)}, from ${added.template}, with channel and document\n  talk to it: agentdir send TEXT --to ${added.agent}, or agentdir context send "@${added.agent.split('@')[0]} …" --instance ${instance}`,
+    );
+  return exit.done;
+}

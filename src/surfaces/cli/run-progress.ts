@@ -10,10 +10,10 @@ export interface RunProgress {
 
 const SHORT = 100;
 
-/** On a terminal, or with --verbose: who works, who is mentioned, the tokens so far. With --verbose, entries and answers in full. */
-export function runProgress({json, verbose}: {json: boolean; verbose: boolean}): RunProgress {
+/** On a terminal, with --verbose, or `always`: who works, who is mentioned, the tokens so far. With --verbose, entries and answers in full. */
+export function runProgress({json, verbose, always}: {json: boolean; verbose: boolean; always: boolean}): RunProgress {
   const {stderr} = process;
-  if (!verbose && (json || !stderr.isTTY)) return {show: () => {}, end: () => {}};
+  if (!verbose && (json || (!always && !stderr.isTTY))) return {show: () => {}, end: () => {}};
   let seen = 0;
   let open = '';
   const statuses = new Map<string, string>();

@@ -1,17 +1,19 @@
 import {dirname, join, relative} from 'node:path';
 import {exit, UserError} from '../../formats/common/errors.ts';
-import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
+import {visibleLine} from '../../formats/common/visible.ts';
 import {channelPath, documentPath} from '../../formats/run.ts';
 import {createHome} from '../../home/create.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {MARKER} from '../../home/locate.ts';
 import {daemonOf} from '../../home/status.ts';
+import {soundHolds} from '../actions/agents/holds.ts';
 import {type BeginOptions, type Begun, beginInstance} from '../actions/workflows/begin.ts';
 import {findWorkflow, refuseUnrunnable} from '../actions/workflows/find-workflow.ts';
 import {type InstanceProgress, InstanceReader} from '../actions/workflows/follow.ts';
 import {type OwnDaemon, serveHere} from '../actions/workflows/serve-here.ts';
 import {paramsGiven} from '../actions/workflows/values.ts';
 import {colors, complain, note, plural, print, printJson, printWhole} from '../terminal/output.ts';
+import {entryText} from './context.ts';
 import {runProgress} from './run-progress.ts';
 
 export interface RunOptions {
@@ -30,38 +32,29 @@ export interface RunOptions {
   program: string;
 }
 
-const EVERY_MS = 150;
+export const EVERY_MS = 150;
 
 /** Runs a workflow until its agents are idle. */
 export async function runCommand(options: RunOptions): Promise<number> {
   const {home, begun} = await begin(options);
-  const {instance, json, verbose, program} = options;
+  const {instance, json, verbose} = options;
   const reader = new InstanceReader(home, instance);
   const stopTelling = tellOnInterrupt(options);
   let own: OwnDaemon | undefined;
   try {
     const first = reader.read();
-    const isOver = begun.existed && first !== undefined && (first.status === 'idle' || first.status === 'failed');
-    if (isOver && !hasNewMentions(first)) {
+    if (begun.existed && first?.isFinal && (first.status === 'idle' || first.status === 'failed')) {
       if (!json)
-        note(`${instance} is ${first.status} already; nothing is repeated. To run the workflow anew: --instance NAME`);
+        note(`${instance} is ${first.status} already; nothing is repeated. To run the workflow again: --instance NAME`);
       return finish(home, first, options);
     }
-    const progress = runProgress({json, verbose});
+    const progress = runProgress({json, verbose, always: false});
     for (;;) {
-      if (!daemonOf(nodeDisk(home)) && (!own || own.ended() !== undefined)) {
-        if (own?.ended() !== undefined)
-          throw new UserError(
-            `the daemon ended: ${own.ended()}`,
-            exit.failed,
-            `go on with: agentdir run ${options.file} --instance ${instance}`,
-          );
-        own = await serveHere(home, program);
-      }
+      own = await served(options, home, own);
       const now = reader.read();
       if (!now) throw new UserError(`.workflow/${instance} was removed`);
       progress.show(now);
-      if (now.status !== 'running' && now.run.kickoff?.posted) {
+      if (now.isFinal) {
         progress.end();
         return finish(home, now, options);
       }
@@ -73,13 +66,20 @@ export async function runCommand(options: RunOptions): Promise<number> {
   }
 }
 
-/** Entries that were written since the instance became idle, while no daemon ran. */
-function hasNewMentions({run, entries}: InstanceProgress): boolean {
-  const last = Math.max(0, ...Object.values(run.cursors ?? {}).map(({read}) => read));
-  return (
-    run.status === 'idle' &&
-    entries.slice(last).some(({from, text}) => run.agents[from] === undefined && text.includes('@'))
-  );
+/** Makes sure that a daemon serves the home: another one, or one that ends with this process. */
+export async function served(
+  {file, instance, program}: RunOptions,
+  home: string,
+  own: OwnDaemon | undefined,
+): Promise<OwnDaemon | undefined> {
+  if (daemonOf(nodeDisk(home)) || (own && own.ended() === undefined)) return own;
+  if (own)
+    throw new UserError(
+      `the daemon ended: ${own.ended()}`,
+      exit.failed,
+      `go on with: agentdir run ${file} --instance ${instance}`,
+    );
+  return serveHere(home, program);
 }
 
 /** Everything up to the recorded kickoff: home, checks, setup. Also what `start FILE` does first. */
@@ -134,6 +134,7 @@ function tellOnInterrupt({file, instance}: RunOptions): () => void {
 /** Prints the results, and returns the exit code. */
 function finish(home: string, progress: InstanceProgress, {json, file, instance}: RunOptions): number {
   const {run, status, agents, entries, usage} = progress;
+  const holds = soundHolds(home);
   const inMemory = run.context.provider === 'memory';
   const document = run.context.document && !inMemory ? documentPath(run.instance) : null;
   const tokens = usage.input_tokens + usage.output_tokens;
@@ -155,8 +156,7 @@ function finish(home: string, progress: InstanceProgress, {json, file, instance}
       ...(run.waiting_for !== undefined && {waiting_for: run.waiting_for}),
     });
   else {
-    for (const {time, from, text} of entries)
-      printWhole(`${colors.dim(time)} ${colors.bold(makeVisible(from))}\n${makeVisible(text, false)}\n`);
+    for (const entry of entries) printWhole(`${entryText(entry)}\n`);
     const paint = status === 'idle' ? colors.green : status === 'failed' ? colors.red : colors.yellow;
     print(
       `${paint(status === 'idle' ? 'done' : status)} ${colors.bold(`${run.name}@${run.instance}`)}: ${plural(agents.length, 'agent')}, ${entries.length} channel ${entries.length === 1 ? 'entry' : 'entries'}, ${tokens} tokens`,
@@ -169,8 +169,14 @@ function finish(home: string, progress: InstanceProgress, {json, file, instance}
     case 'idle':
       return exit.done;
     case 'waiting':
-      for (const session of run.waiting_for ?? [])
-        note(`${session} waits for you: agentdir approvals, or agentdir show ${session}`);
+      for (const session of run.waiting_for ?? []) {
+        const stopped = agents.find(each => each.session === session && Object.hasOwn(holds, each.name));
+        note(
+          stopped
+            ? `${stopped.name} is stopped: agentdir agents start ${stopped.name}`
+            : `${session} waits for you: agentdir approvals, or agentdir show ${session}`,
+        );
+      }
       note(`then go on with: agentdir run ${file} --instance ${instance}`);
       return exit.waiting;
     case 'stopped':

@@ -1,4 +1,5 @@
 import type {Command} from 'commander';
+import {exit, UserError} from '../../formats/common/errors.ts';
 import {sessionStatuses} from '../../formats/session/session-status.ts';
 import {about} from './about.ts';
 import type {CommandContext, ProgramInfo} from './command-context.ts';
@@ -63,7 +64,7 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
     {
       examples: [
         ['agentdir send "Is Redis up?"', 'to the default agent'],
-        ['agentdir send --to planner-001 --wait', 'write the message in your editor, then stream the answer'],
+        ['agentdir send --to coder@pr-123 --wait', 'write it in your editor, then stream the answer'],
         ['git diff | agentdir send --to reviewer --wait', 'read the message from a pipe; also: agentdir send -'],
         ['answer=$(agentdir send "Is Redis up?" --wait --no-stream)', 'only the complete answer'],
       ],
@@ -79,23 +80,34 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
   about(
     program
       .command('new <agent>')
-      .summary('create a session')
-      .description('Create an empty session for an agent.')
+      .summary('create a session, or an agent with channel and document')
+      .description(
+        'Create an empty session for an agent. With --context, add the agent to a workflow instance, so that it has a channel and a document; an agent without a template is made from general-purpose.',
+      )
       .option('--shared', 'receive messages sent to the agent')
-      .action(async (agent: string, options: {shared?: boolean}) =>
-        finish(
-          await (await import('./new.ts')).newSessionCommand({
-            ...{home: home(), agent, shared: options.shared === true, json: json()},
-          }),
-        ),
-      ),
+      .option('--context', 'with channel and document: as NAME@INSTANCE')
+      .option('--instance <name>', 'with --context: the instance, created if missing (default: default)')
+      .action(async (agent: string, options: {shared?: boolean; context?: boolean; instance?: string}) => {
+        const {newMemberCommand, newSessionCommand} = await import('./new.ts');
+        if (options.instance !== undefined && !options.context)
+          throw new UserError(
+            '--instance needs --context',
+            exit.usage,
+            `for a session of an agent of the instance: agentdir new ${agent}@${options.instance}`,
+          );
+        const shared = options.shared === true;
+        if (!options.context) return finish(await newSessionCommand({home: home(), agent, shared, json: json()}));
+        const {instance = 'default'} = options;
+        return finish(await newMemberCommand({home: home(), agent, instance, json: json()}));
+      }),
     {
       examples: [
         ['agentdir new planner-001', 'prints the path'],
         ['$EDITOR "$(agentdir new planner-001 --json | jq -r .path)"', 'open it in your editor'],
-        ['agentdir new planner-001 --shared', 'from now on, messages sent to planner-001 go there'],
+        ['agentdir new reviewer@pr-123', 'a session of an agent of a workflow instance'],
+        ['agentdir new helper --context', 'the agent helper@default, with channel and document'],
       ],
-      exits: {4: 'the template has errors'},
+      exits: {1: 'there is such an agent or session already', 4: 'the template has errors'},
       json: 'value',
     },
   );
@@ -131,7 +143,7 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
       .alias('ls')
       .summary('list agents and sessions')
       .description(
-        'List agents and sessions with their status, latest first. Ephemeral agents that are done are left out.',
+        'List agents, those of workflow instances included, and sessions with their status, latest first. SOURCE is the workflow file. Ephemeral agents that are done are left out.',
       )
       .option('--all', 'also ephemeral agents that are done')
       .option('--agent <name>', 'only this agent')
@@ -153,6 +165,7 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
       examples: [
         ['agentdir ls', 'all agents and the latest sessions'],
         ['agentdir ls --status error', 'failed sessions'],
+        ['agentdir ls --agent reviewer@pr-123', 'one agent of a workflow instance'],
         ["agentdir ls --json | jq -r '.sessions[].file'", 'the files of all sessions'],
       ],
       json: 'value',

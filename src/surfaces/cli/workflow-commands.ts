@@ -1,9 +1,9 @@
 import type {Command} from 'commander';
-import {UserError} from '../../formats/common/errors.ts';
 import {about} from './about.ts';
-import type {CommandContext, ProgramInfo} from './command-context.ts';
+import {type CommandContext, homeOr, type ProgramInfo} from './command-context.ts';
+import {wholeNumber} from './option-values.ts';
 
-/** run. */
+/** run, context, migrate. */
 export function addWorkflowCommands(
   program: Command,
   {source, self}: ProgramInfo,
@@ -33,6 +33,7 @@ export function addWorkflowCommands(
     {
       examples: [
         ['agentdir run review.yaml', 'a file, or the name of one in workflows/'],
+        ['agentdir run review.yaml --verbose', 'show all entries and answers'],
         ['agentdir run review.yaml --instance pr-123', 'an instance of its own: agents reviewer@pr-123, coder@pr-123'],
         ['agentdir run research --topic "heat pumps"', 'a parameter of the workflow'],
       ],
@@ -45,20 +46,126 @@ export function addWorkflowCommands(
       names: {file: 'file'},
     },
   );
+  addContextCommands(program, {home, json, finish});
+  about(
+    program
+      .command('migrate <file>')
+      .summary('convert a workflow of agent-worker v1')
+      .description(
+        'Convert a workflow with "tasks:" (agent-worker v1) in place: shell steps become "setup:", messages become "kickoff:". The file as it was is kept beside it as FILE.v1.',
+      )
+      .action(async (file: string) =>
+        finish(await (await import('./migrate.ts')).migrateCommand({file, json: json()})),
+      ),
+    {
+      examples: [
+        ['agentdir migrate review.yaml', 'then: agentdir run review.yaml'],
+        ['agentdir migrate review.yaml --json | jq .notes', 'what to look at'],
+      ],
+      exits: {4: 'the file has errors, or cannot be converted'},
+      json: 'value',
+      names: {file: 'file'},
+    },
+  );
+}
+
+/** context send, read, peek and document. */
+function addContextCommands(program: Command, {home, json, finish}: CommandContext): void {
+  const context = about(
+    program
+      .command('context')
+      .summary('take part in a workflow: its channel and document')
+      .description('Read and write the channel and the document of a workflow instance, as you may with an editor.'),
+    {
+      examples: [
+        ['agentdir context read --instance pr-123', 'what is new in the channel'],
+        ['agentdir context send "@coder please go on" --instance pr-123', 'take part'],
+      ],
+    },
+  );
+  const instanceOption = ['--instance <name>', 'the workflow instance (default: default, else the only one)'] as const;
+  const load = () => import('./context.ts');
+  about(
+    context
+      .command('send [message...]')
+      .summary('write to the channel')
+      .description(
+        'Write to the channel. Each @name of an agent of the instance wakes that agent, but not in code or in quoted lines. Without a message, read a pipe.',
+      )
+      .option('--as <name>', 'your name (default: human)')
+      .option(...instanceOption)
+      .action(async (words: string[], {as, instance}: {as?: string; instance?: string}) =>
+        finish(await (await load()).contextSendCommand({home: home(), words, as, instance, json: json()})),
+      ),
+    {
+      examples: [
+        ['agentdir context send "@coder also look at line 7" --instance pr-123', 'wakes coder@pr-123'],
+        ['git diff | agentdir context send --as ada', 'from a pipe, as ada'],
+      ],
+      exits: {4: 'a file has errors'},
+      json: 'value',
+    },
+  );
+  about(
+    context
+      .command('read')
+      .summary('show new entries of the channel, and mark them as read')
+      .option('--as <name>', 'whose entries are new (default: human)')
+      .option(...instanceOption)
+      .action(async ({as, instance}: {as?: string; instance?: string}) =>
+        finish(await (await load()).contextReadCommand({home: home(), as, instance, json: json()})),
+      ),
+    {
+      examples: [
+        ['agentdir context read --instance pr-123', 'since the last time'],
+        ['agentdir context read --as ada --json | jq .entries', 'for programs'],
+      ],
+      exits: {4: 'a file has errors'},
+      json: 'value',
+    },
+  );
+  about(
+    context
+      .command('peek')
+      .summary('show entries of the channel, and mark nothing')
+      .option(...instanceOption)
+      .option('--since <place>', 'only entries after this time or number')
+      .option('-n, --limit <number>', 'only the last ones', wholeNumber)
+      .action(async ({instance, since, limit}: {instance?: string; since?: string; limit?: number}) =>
+        finish((await load()).contextPeekCommand({home: home(), instance, since, limit, json: json()})),
+      ),
+    {
+      examples: [
+        ['agentdir context peek --instance pr-123', 'the whole channel'],
+        ['agentdir context peek --since 7', 'entries after the seventh'],
+        ['agentdir context peek -n 1', 'the last entry'],
+      ],
+      exits: {4: 'a file has errors'},
+      json: 'value',
+    },
+  );
+  about(
+    context
+      .command('document')
+      .summary('show the document')
+      .option(...instanceOption)
+      .option('--append <text>', 'first add this to its end; - reads a pipe')
+      .action(async ({instance, append}: {instance?: string; append?: string}) =>
+        finish(await (await load()).contextDocumentCommand({home: home(), instance, append, json: json()})),
+      ),
+    {
+      examples: [
+        ['agentdir context document --instance pr-123', 'print it'],
+        ['agentdir context document --append "Decision: use zod"', 'add a line'],
+      ],
+      exits: {4: 'a file has errors'},
+      json: 'value',
+    },
+  );
 }
 
 interface RunFlags {
   instance: string;
   retry?: boolean;
   verbose?: boolean;
-}
-
-/** The home, or `otherwise` outside of any. A home that was named and is none is still an error. */
-export function homeOr(home: () => string, otherwise: () => string | undefined): string | undefined {
-  try {
-    return home();
-  } catch (error) {
-    if (!(error instanceof UserError) || !error.message.startsWith('no home here')) throw error;
-    return otherwise();
-  }
 }

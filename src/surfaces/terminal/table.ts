@@ -79,7 +79,7 @@ function fittedWidths(
   const least = Math.min(full, LEAST_WORDS);
   const left = Math.min(full, Math.max(least, room - sum(natural) + full));
   const widest = Math.max(...natural);
-  for (let most = widest; most >= (any ? LEAST : widest); most--) {
+  for (let most = widest; most >= (any ? Math.min(LEAST, widest) : widest); most--) {
     const tried = natural.map((each, i) => (i === words ? left : typed.includes(i) ? each : Math.min(each, most)));
     if (sum(tried) <= room) return tried;
   }

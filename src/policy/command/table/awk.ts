@@ -13,7 +13,7 @@ const functions = new Set(
 );
 /** Names that run, read or load something, or show the environment. */
 const forbidden =
-  /^(?:system|getline|close|fflush|ENVIRON|PROCINFO|ARGV|ARGC|ARGIND|SYMTAB|FUNCTAB|INPLACE\w*|func|switch|case|default)$/;
+  /^(?:system|getline|close|fflush|extension|ENVIRON|PROCINFO|ARGV|ARGC|ARGIND|SYMTAB|FUNCTAB|INPLACE\w*|func|switch|case|default)$/;
 const afterOperand = new Set([')', '++', '--', '$']);
 
 interface Token {

@@ -159,7 +159,7 @@ export const machineRows: Readonly<Record<string, CommandRow>> = {
   },
   nm: {
     options:
-      '-a -A -C -D -g -l -n -o -p -r -S -u --demangle=? --defined-only --dynamic --extern-only --undefined-only --help --version',
+      '-a -A -C -D -g -n -o -p -r -S -u --demangle=? --defined-only --dynamic --extern-only --undefined-only --help --version',
     operands: 'file*',
     optionFiles: true,
   },

@@ -103,9 +103,9 @@ export interface CommandRow extends CommandFacts {
   needs?: string;
   /**
    * `words`: an option is a whole word, never a cluster (`find`). `apart`: an option with a value is never in a cluster.
-   * `tar`: the first word may lack its dash.
+   * `tar`: the first word may lack its dash. `operands`: no word is an option.
    */
-  style?: 'words' | 'apart' | 'tar';
+  style?: 'words' | 'apart' | 'tar' | 'operands';
   /** Options come before operands; what looks like one later is a file, perhaps to write. */
   optionsFirst?: true;
   /** Rows of subcommands. The options of this row come before them. */

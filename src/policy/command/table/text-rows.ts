@@ -29,7 +29,8 @@ const diffCommon = `-q -s -c -u -e -n -y -p -F=pattern -t -T -i -E -Z -b -w -B -
 const awk: CommandRow = {
   interprets: {onlyOptions: true},
   loads: '-f -i -E --file --include --exec',
-  options: '-F=word -v=awkvalue --field-separator=word --assign=awkvalue --posix --re-interval --version --help',
+  // Not --field-separator and --assign: some awks ignore them, and take their value for the program.
+  options: '-F=word -v=awkvalue --posix --re-interval --version --help',
   optionsFirst: true,
   operands: 'awk awkfile*',
 };
@@ -140,7 +141,8 @@ export const textRows: Readonly<Record<string, CommandRow>> = {
   },
   rev: {options: '-h -V --help --version', operands: 'file*'},
   tsort: {options: info, operands: 'file?'},
-  look: {options: '-a -d -f -t=', operands: 'pattern file?'},
+  // Without a file it opens a dictionary of the system.
+  look: {options: '-a -d -f -t=', operands: 'pattern file?', guesses: true},
   diff: {options: `${diffCommon} --ignore-file-name-case --help -v --version`, operands: 'file*', walks: true},
   cmp: {
     options: `-b -i= -l -n= -s --print-bytes --ignore-initial= --verbose --bytes= --quiet --silent ${info}`,
@@ -177,7 +179,7 @@ export const textRows: Readonly<Record<string, CommandRow>> = {
     interprets: {onlyOptions: true},
     loads: '-f --from-file',
     options: `-c -n -r -j -a -s -S -C -M -R -e -h -V --compact-output --null-input --raw-output --raw-output0 --join-output
-      --ascii-output --slurp --sort-keys --color-output --monochrome-output --raw-input --exit-status --tab --indent=
+      --ascii-output --slurp --sort-keys --color-output --monochrome-output --raw-input --exit-status --tab --indent=count
       --unbuffered --stream --stream-errors --seq --help --version --arg=pair --argjson=pair --slurpfile=filepair
       --rawfile=filepair`,
     operands: 'jq file*',
@@ -186,7 +188,7 @@ export const textRows: Readonly<Record<string, CommandRow>> = {
     interprets: {onlyOptions: true},
     loads: '-f --file',
     long: {i: 'in-place', n: 'quiet', E: 'regexp-extended', f: 'file'},
-    options: `-n -E -r -s -u -z -l= -e=sed --quiet --silent --debug --expression=sed --line-length= --posix --regexp-extended
+    options: `-n -E -r -s -u -z -l=count -e=sed --quiet --silent --debug --expression=sed --line-length=count --posix --regexp-extended
       --separate --sandbox --unbuffered --zero-terminated --null-data ${info}`,
     spelled: '-i=? --in-place=? -f=file --file=file',
     operands: 'sed file*',
@@ -204,7 +206,7 @@ export const textRows: Readonly<Record<string, CommandRow>> = {
     operands: 'file*',
   },
   sum: {options: `-r -s --sysv ${info}`, operands: 'file*'},
-  echo: {options: '-n -e -E', operands: 'word*', style: 'words'},
+  echo: {operands: 'word*', style: 'operands'},
   // The shell's builtin printf sets a variable with -v.
   printf: {options: info, operands: 'word*'},
   seq: {options: `-w -f= -s= -# --equal-width --format= --separator= ${info}`, operands: 'text*'},

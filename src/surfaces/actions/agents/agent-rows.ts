@@ -1,15 +1,14 @@
 import {type AgentState, agentStates} from '../../../check/agent-states.ts';
 import {unreadFacts} from '../../../check/facts.ts';
 import {factsOf} from '../../../check/read-facts.ts';
-import {UserError} from '../../../formats/common/errors.ts';
 import {holdOf} from '../../../formats/holds-file.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {listHome, readHomeFile} from '../../../home/read.ts';
-import {type Holds, holdsIn} from './holds.ts';
+import {soundHolds} from './holds.ts';
 
 /** All agents with what they do now, done ones included. Reads templates, sessions and task files. */
 export function agentStatesOf(home: string): AgentState[] {
-  const {paths} = listHome(nodeDisk(home), ['templates', 'sessions', 'tasks']);
+  const {paths} = listHome(nodeDisk(home), ['templates', 'sessions', 'tasks', '.workflow']);
   const holds = soundHolds(home);
   const states = agentStates(
     paths.map(path => {
@@ -18,14 +17,4 @@ export function agentStatesOf(home: string): AgentState[] {
     }),
   );
   return states.map(state => ({...state, status: holdOf(holds, state.id)?.status ?? state.status}));
-}
-
-/** A list is also shown while the file has errors; `check` reports them. */
-function soundHolds(home: string): Holds {
-  try {
-    return holdsIn(home);
-  } catch (error) {
-    if (error instanceof UserError) return {};
-    throw error;
-  }
 }

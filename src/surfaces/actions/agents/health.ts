@@ -9,6 +9,7 @@ import {listFolder, readHomeFile} from '../../../home/read.ts';
 import {listSessions, type SessionFile} from '../../../home/session-files.ts';
 import {daemonOf, readStatus} from '../../../home/status.ts';
 import {awaitedRequests} from '../decide/waits-for.ts';
+import {instanceAgentNames} from '../instances/instances.ts';
 import {errorOf} from '../talk/answer.ts';
 import {readSession} from '../talk/find-session.ts';
 import {type Holds, holdsIn} from './holds.ts';
@@ -66,6 +67,7 @@ function agentNames(home: string, withSessions: Iterable<string>): string[] {
 }
 
 function templateError(home: string, agent: string): string | undefined {
+  if (instanceAgentNames(home).includes(agent)) return undefined;
   const name = agent.split('@')[0] ?? agent;
   const path = listFolder(nodeDisk(home), 'templates').find(each => stemOf(each) === name);
   if (path === undefined) return 'its template is gone: its sessions rest until it is back';

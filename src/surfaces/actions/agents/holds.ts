@@ -1,4 +1,5 @@
 import {hasErrors} from '../../../formats/common/diagnostic.ts';
+import {UserError} from '../../../formats/common/errors.ts';
 import {HOLDS_FILE} from '../../../formats/common/key.ts';
 import {type AgentHold, holdsText, parseHolds} from '../../../formats/holds-file.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
@@ -12,6 +13,16 @@ export type Holds = Readonly<Record<string, AgentHold>>;
 /** Agents that are stopped. Throws if the file has errors. */
 export function holdsIn(home: string): Holds {
   return readHolds(home).value;
+}
+
+/** Agents that are stopped; none while the file has errors, which `check` reports. */
+export function soundHolds(home: string): Holds {
+  try {
+    return holdsIn(home);
+  } catch (error) {
+    if (error instanceof UserError) return {};
+    throw error;
+  }
 }
 
 function readHolds(home: string): {value: Holds; bytes: Buffer | undefined} {

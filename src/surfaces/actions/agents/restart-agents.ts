@@ -23,7 +23,7 @@ export async function restartAgents(home: string, agents: readonly string[]): Pr
 function isAnswering(home: string, agents: readonly string[]): boolean {
   return liveSessions(home).some(id => {
     const last = readLive(home, id).at(-1);
-    return last !== undefined && last.event !== 'end' && agents.includes(last.agent.split('@')[0] ?? '');
+    return last !== undefined && last.event !== 'end' && agents.includes(last.agent);
   });
 }
 

@@ -23,9 +23,7 @@ export interface InstanceRow {
 
 /** All workflow instances, sorted by name. */
 export function listInstances(home: string): InstanceRow[] {
-  const paths = listFolder(nodeDisk(home), '.workflow').filter(path => /^\.workflow\/[^/]+\/run\.yaml$/.test(path));
-  return paths.sort().flatMap(path => {
-    const instance = instanceOf(path) ?? '';
+  return instancesIn(home).flatMap(instance => {
     const run = readRun(home, instance);
     if (!run) return [];
     if (!('value' in run))
@@ -48,6 +46,21 @@ function rowOf(run: Run): InstanceRow {
   const {instance, name, workflow, error, started} = run;
   const agents = Object.keys(run.agents).map(agent => `${agent}@${instance}`);
   return {instance, name, workflow, status: statusOf(run), error: error ?? null, started, agents};
+}
+
+/** All workflow instances without errors, sorted by name. */
+export function allRuns(home: string): Run[] {
+  return instancesIn(home).flatMap(instance => {
+    const run = readRun(home, instance);
+    return run && 'value' in run ? [run.value] : [];
+  });
+}
+
+function instancesIn(home: string): string[] {
+  return listFolder(nodeDisk(home), '.workflow')
+    .filter(path => /^\.workflow\/[^/]+\/run\.yaml$/.test(path))
+    .map(path => instanceOf(path) ?? '')
+    .sort();
 }
 
 /** The agents of all instances, as others address them. */
@@ -99,6 +112,20 @@ export function readInstance(home: string, instance: string): Run {
     `no workflow instance "${instance}"`,
     exit.usage,
     all.length > 0 ? `there are ${all.slice(0, 8).join(', ')}` : 'start one: agentdir run FILE',
+  );
+}
+
+/** The instance that a person means: the one named, else `default`, else the only one. */
+export function instanceMeant(home: string, wanted: string | undefined): Run {
+  if (wanted !== undefined) return readInstance(home, wanted);
+  const all = instancesIn(home);
+  const [only] = all;
+  if (all.includes('default') || only === undefined) return readInstance(home, 'default');
+  if (all.length === 1) return readInstance(home, only);
+  throw new UserError(
+    `there are ${all.length} workflow instances`,
+    exit.usage,
+    `name one: --instance ${all.slice(0, 8).join(' or ')}`,
   );
 }
 

@@ -24,7 +24,7 @@ export interface ModelRow {
   server: string | null;
   /** The variable with the key; null if none is needed. */
   key_variable: string | null;
-  /** In US dollars for a million tokens; null: its cost is unknown. */
+  /** In US dollars per million tokens; null: its cost is unknown. */
   price: Price | null;
   context_tokens: number | null;
   /** Agents that name no model are asked with this one. */

@@ -14,6 +14,7 @@ const INPUTS: ReadonlySet<string> = new Set([
   'tasks_due',
   'waiting_for',
   'ephemeral',
+  'result_due',
 ]);
 
 /** Reports header keys that the engine would have set differently. */
@@ -33,6 +34,7 @@ export function headerOddities(step: VersionStep, added: readonly number[]): Odd
   for (const key of new Set([...Object.keys(was), ...Object.keys(is)])) {
     if (key === 'status' || key === 'tainted' || INPUTS.has(key) || isDeepStrictEqual(was[key], is[key])) continue;
     if (key === 'mentions_due') mentions(step, added, say);
+    else if (key === 'result') resultOnce(step, say);
     else if (key === 'error') {
       if (is.error !== undefined && is.status !== 'error')
         say(key, undefined, 'only a session that failed has an error');
@@ -68,9 +70,20 @@ function mentions({before, after, messages}: VersionStep, added: readonly number
   const former = before?.header?.mentions_due ?? [];
   const named = new Set(added.flatMap(at => mentionedNames(messages[at]?.content ?? '')));
   const odd = (after.header?.mentions_due ?? []).filter(
-    due => !former.some(old => isDeepStrictEqual(old, due)) && !named.has(due.to.split('@')[0] ?? due.to),
+    due =>
+      !former.some(old => isDeepStrictEqual(old, due)) &&
+      !named.has(due.to.split('@')[0] ?? due.to) &&
+      !messages.some(({delivery, from}) => delivery === due.in_reply_to && from === `@${due.to}`),
   );
-  if (odd.length > 0) say('mentions_due', former, `the answer does not name ${odd.map(({to}) => to).join(', ')}`);
+  if (odd.length > 0)
+    say('mentions_due', former, `the answer neither names nor answers ${odd.map(({to}) => to).join(', ')}`);
+}
+
+/** The result of a task is written when the task ends, and never changes. */
+function resultOnce({before, after, by}: VersionStep, say: Say): void {
+  if (before?.header?.result !== undefined) say('result', before.header.result, 'the result of a task does not change');
+  else if (by.cause !== 'result' || after.header?.kind !== 'task')
+    say('result', undefined, 'only a session for a task has a result, when it ends');
 }
 
 /** Valid values of `tainted`: the former ones, or all sources now. */
@@ -108,6 +121,8 @@ function statusesFor(
       return new Set([was === undefined || was === 'sleeping' ? 'active' : was]);
     case 'fill-in':
       return new Set([was, ...(works ? [due, ...resting, lastAsked(after)] : [])]);
+    case 'result':
+      return new Set([was, 'completed']);
     case 'taint':
     case 'mention':
       return new Set([was]);

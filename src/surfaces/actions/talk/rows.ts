@@ -1,11 +1,9 @@
-import {parseFile} from '../../../check/parse-file.ts';
 import {historyProblems} from '../../../check/session-history.ts';
 import {hasErrors} from '../../../formats/common/diagnostic.ts';
-import {stemOf} from '../../../formats/common/key.ts';
 import {parseSession} from '../../../formats/session/session.ts';
 import type {Message, SessionStatus} from '../../../formats/session/session-schema.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
-import {listFolder, readHomeFile} from '../../../home/read.ts';
+import {readHomeFile} from '../../../home/read.ts';
 import {listSessions, type SessionFile, sessionHead} from '../../../home/session-files.ts';
 
 export interface SessionRow {
@@ -72,32 +70,4 @@ function beginningOf(message: Message | undefined): string | null {
   const calls = message.tool_calls?.map(call => call.function.name).join(', ');
   const text = message.content || (calls ? `calls ${calls}` : '');
   return `${message.role === 'user' ? (message.from ?? 'user') : message.role}: ${text.slice(0, BEGINNING)}`;
-}
-
-export interface AgentRow {
-  id: string;
-  file: string;
-  description: string | null;
-  /** The template has errors: the agent does not run. */
-  error: boolean;
-  kind: 'persistent' | 'ephemeral';
-  sessions: Record<string, number>;
-}
-
-export function agentRows(home: string, sessions: readonly SessionRow[]): AgentRow[] {
-  const rows = new Map<string, AgentRow>();
-  for (const path of listFolder(nodeDisk(home), 'templates').sort()) {
-    const id = stemOf(path);
-    const read = readHomeFile(nodeDisk(home), path);
-    const parsed = read && 'text' in read ? parseFile(path, read.text) : undefined;
-    const value = parsed?.kind === 'template' ? parsed.file.value : undefined;
-    const kind = value?.ephemeral ? 'ephemeral' : 'persistent';
-    if (!rows.has(id))
-      rows.set(id, {id, file: path, description: value?.description ?? null, error: !value, kind, sessions: {}});
-  }
-  for (const {agent, status} of sessions) {
-    const counts = rows.get(agent?.split('@')[0] ?? '')?.sessions;
-    if (counts) counts[status] = (counts[status] ?? 0) + 1;
-  }
-  return [...rows.values()];
 }

@@ -121,10 +121,16 @@ class Auditor {
   /** Computes the state at this commit. */
   async #commit(commit: WalkedCommit): Promise<HomeState> {
     const before = commit.parents.flatMap(id => this.#states.get(id)?.state ?? []);
-    // Sessions first: a decision in the same commit came too late.
-    for (const change of commit.changes)
-      if (kindOf(change.path) === 'session') await this.#session(commit, change, before);
+    const sessions = async (states: readonly HomeState[]) => {
+      for (const change of commit.changes)
+        if (kindOf(change.path) === 'session') await this.#session(commit, change, states);
+    };
+    // The daemon may record a decision of an earlier commit and start the call in one commit.
+    const isStep = commit.joined && this.#writer(commit) !== 'person';
+    // Otherwise sessions first: a decision in the same commit came too late.
+    if (!isStep) await sessions(before);
     const state = await this.#files(commit, before, this.#take(commit.parents));
+    if (isStep) await sessions(before.map(was => ({...was, queues: state.queues, pages: state.pages})));
     const uses = this.#walk.children.get(commit.id) ?? 0;
     if (uses > 0) this.#states.set(commit.id, {state, uses});
     return state;

@@ -69,7 +69,7 @@ export async function beginInstance(options: BeginOptions): Promise<Begun> {
   if ('heldBy' in lock)
     throw new UserError(
       `process ${lock.heldBy.pid} is running the setup of ${instance}`,
-      exit.failed,
+      exit.daemon,
       'wait for it, or choose another name: --instance NAME',
     );
   try {

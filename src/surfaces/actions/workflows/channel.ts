@@ -1,4 +1,5 @@
 import {agentMentions, appendEntry, type ChannelEntry, entryHead, parseChannel} from '../../../formats/channel.ts';
+import {cursorAt, readBy} from '../../../formats/channel-cursor.ts';
 import type {Problem} from '../../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../../formats/common/errors.ts';
 import {isId, isTime} from '../../../formats/common/values.ts';
@@ -6,7 +7,7 @@ import {channelPath, documentPath, isInMemory, type Run} from '../../../formats/
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {editFile} from '../../../home/edit-file.ts';
 import {readHomeFile} from '../../../home/read.ts';
-import {readInstance} from '../instances/instances.ts';
+import {changeInstance, readInstance} from '../instances/instances.ts';
 import {fileError} from '../talk/file-error.ts';
 
 /** An entry of a channel, with its number from 1. */
@@ -41,6 +42,26 @@ export function readChannel(
   };
 }
 
+/** Entries that a person has not had yet, and mark them as read. */
+export async function readUnread(home: string, instance: string, as: string): Promise<ChannelView> {
+  const run = readInstance(home, instance);
+  refuseAgent(run, as, 'channel_read');
+  const {entries} = parseChannel(contextText(home, run, channelPath(instance)));
+  const read = readBy(entries, run.cursors?.[as]);
+  if (read < entries.length)
+    await changeInstance(home, instance, ({cursors}) => ({
+      cursors: {...cursors, [as]: cursorAt(entries, entries.length)},
+    }));
+  return readChannel(home, instance, {since: String(read)});
+}
+
+/** Nobody speaks or reads for an agent of the instance, or for the system. */
+function refuseAgent({agents}: Run, name: string, tool: string): void {
+  if (!isId(name)) throw new UserError(`not a name: ${JSON.stringify(name.slice(0, 80))}`, exit.usage);
+  if (name === 'system' || Object.hasOwn(agents, name))
+    throw new UserError(`${name} has ${tool} of its own`, exit.usage, 'name a person: --as NAME');
+}
+
 function placeAfter(rows: readonly ChannelRow[], since: string): number {
   if (/^\d{1,9}$/.test(since)) return Number(since);
   if (!isTime(since))
@@ -71,9 +92,7 @@ export async function sendToChannel(
   if (isInMemory(run))
     throw new UserError(`the context of ${instance} is kept in memory, so only its agents write there`, exit.usage);
   if (text.trim() === '') throw new UserError('there is nothing to send', exit.usage);
-  if (!isId(as)) throw new UserError(`not a name: ${JSON.stringify(as.slice(0, 80))}`, exit.usage);
-  if (as === 'system' || Object.hasOwn(run.agents, as))
-    throw new UserError(`${as} speaks for itself`, exit.usage, 'send as a person: --as NAME');
+  refuseAgent(run, as, 'channel_send');
   const path = channelPath(instance);
   const entry = {time: new Date().toISOString(), from: as, text};
   const {names, unknown} = agentMentions(text, Object.keys(run.agents), instance);
@@ -90,6 +109,23 @@ export async function sendToChannel(
 export function readDocument(home: string, instance: string): {path: string | null; text: string} {
   const run = readInstance(home, instance);
   return {path: isInMemory(run) ? null : documentPath(instance), text: contextText(home, run, documentPath(instance))};
+}
+
+/** Add to the end of the document of an instance, as a person would in an editor. */
+export async function appendToDocument(home: string, instance: string, more: string): Promise<{path: string}> {
+  if (isInMemory(readInstance(home, instance)))
+    throw new UserError(`the context of ${instance} is kept in memory, so only its agents write there`, exit.usage);
+  const path = documentPath(instance);
+  return editFile(home, path, () => {
+    const read = readHomeFile(nodeDisk(home), path);
+    if (read && !('text' in read)) throw fileError(path, [read.problem]);
+    const before = read?.text.trimEnd() ?? '';
+    return {
+      expected: read?.bytes,
+      text: `${before}${before === '' ? '' : '\n\n'}${more.trimEnd()}\n`,
+      saved: () => ({path}),
+    };
+  });
 }
 
 /** The daemon mirrors contexts in memory below .agentdir/. */

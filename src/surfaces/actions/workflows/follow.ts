@@ -1,13 +1,18 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
+import {dueMentions} from '../../../formats/channel-cursor.ts';
 import {stemOf} from '../../../formats/common/key.ts';
+import {holdOf} from '../../../formats/holds-file.ts';
 import {memberOf, type Run} from '../../../formats/run.ts';
 import {parseSession} from '../../../formats/session/session.ts';
 import type {Message} from '../../../formats/session/session-schema.ts';
 import {addSpent, NOTHING_SPENT, oneTurn, type Spent} from '../../../formats/session/spent.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../../home/read.ts';
+import {soundHolds} from '../agents/holds.ts';
+import {awaitedRequests, openRequests} from '../decide/waits-for.ts';
 import {findInstance, statusOf} from '../instances/instances.ts';
+import {readSession} from '../talk/find-session.ts';
 import {type ChannelRow, readChannel} from './channel.ts';
 
 /** An agent of an instance, as far as its sessions tell. */
@@ -28,6 +33,11 @@ export interface InstanceProgress {
   agents: AgentProgress[];
   entries: ChannelRow[];
   usage: Spent;
+  /**
+   * Whether the status is final until somebody acts. Not so if the file does not show yet what has changed meanwhile: a new mention, a
+   * decision, or a session that a person let go on.
+   */
+  isFinal: boolean;
 }
 
 interface KnownSession {
@@ -37,6 +47,8 @@ interface KnownSession {
   usage: Spent;
   answer: string | null;
 }
+
+const NOTHING_KNOWN: KnownSession = {signature: '', agent: '', status: 'wrong', usage: NOTHING_SPENT, answer: null};
 
 /** Reads the state of an instance from its files, again and again; an unchanged session is read once. */
 export class InstanceReader {
@@ -66,7 +78,33 @@ export class InstanceReader {
       return {name, session: main?.id ?? session, status: main?.status ?? 'new', usage, answer: main?.answer ?? null};
     });
     const usage = sessions.reduce((sum, each) => addSpent(sum, each.usage), NOTHING_SPENT);
-    return {run, status: statusOf(run), agents, entries, usage};
+    const status = statusOf(run);
+    return {run, status, agents, entries, usage, isFinal: this.#isFinal(run, status, entries, sessions)};
+  }
+
+  #isFinal(
+    run: Run,
+    status: InstanceProgress['status'],
+    entries: readonly ChannelRow[],
+    sessions: readonly {id: string; status: string}[],
+  ): boolean {
+    if (status === 'running') return false;
+    if (status === 'stopped' || (!run.kickoff && run.workflow !== 'none')) return true;
+    if (run.kickoff && !run.kickoff.posted) return false;
+    if (dueMentions(run, entries).length > 0) return false;
+    if (status === 'failed') return sessions.some(each => each.status === 'error' || each.status === 'wrong');
+    if (status === 'idle') return sessions.every(each => each.status !== 'active' && each.status !== 'new');
+    return (run.waiting_for ?? []).every(id => sessions.some(each => each.id === id) && this.#stillWaits(id));
+  }
+
+  #stillWaits(id: string): boolean {
+    const path = listFolder(nodeDisk(this.#home), `sessions/${this.#instance}`).find(each => stemOf(each) === id);
+    const found = path === undefined ? undefined : readSession(this.#home, {id, path});
+    if (!found) return false;
+    const {status, agent_id: agent} = found.header;
+    if (status !== 'waiting') return status === 'paused' || holdOf(soundHolds(this.#home), agent) !== undefined;
+    const ids = awaitedRequests(found.header, found.session.messages);
+    return openRequests(this.#home, ids).length === ids.length;
   }
 
   #session(path: string): KnownSession | undefined {
@@ -75,6 +113,7 @@ export class InstanceReader {
     if (known?.signature === signature) return known;
     const read = readHomeFile(nodeDisk(this.#home), path);
     const session = read && 'text' in read ? parseSession(read.text) : undefined;
+    if (session && !session.header) return {...(known ?? NOTHING_KNOWN), status: 'wrong'};
     if (!session?.header) return known;
     const {header, messages} = session;
     const found = {
