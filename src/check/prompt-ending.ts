@@ -33,11 +33,20 @@ function promptEnding(index: HomeIndex, agent: string, tools: readonly string[],
   const parts = [
     others(index, agent),
     tools.length > 0 && `Your tools: ${tools.join(', ')}.`,
+    tools.includes('task') && DELEGATION,
     limits(index, agent),
     openTasks(index, agent, task),
   ].filter(Boolean);
   return parts.length === 0 ? '' : `\n\n# What you can reach\nYou are @${agent}.\n${parts.join('\n')}\n`;
 }
+
+/** For agents that may give tasks to others. Which agents there are, and what each is for, stands above. */
+const DELEGATION = [
+  'Giving tasks: with task, one of these agents, or another one of your own kind, works in a fresh session, and you get a summary, the files and what it took.',
+  '- Delegate what is separate from your own work: a search through much text, a part that another agent is made for, parts that can be done side by side (several task calls in one answer). Do small things yourself.',
+  '- Describe the whole assignment: the goal, what is known already, which files matter, what not to touch, and what to report. The agent sees nothing else, and cannot ask you.',
+  '- A person may have to approve it. While you wait you are not asked; with wait: false you go on, and the result comes as a message. A result is a claim: check what matters.',
+].join('\n');
 
 function others(index: HomeIndex, agent: string): string {
   const all = index.pathsOf('template').filter(path => stemOf(path) !== agent);

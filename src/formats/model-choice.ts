@@ -181,3 +181,9 @@ function server(model: Model, env: Environment): ServerChoice {
     silenceMs: Math.round((model.timeout_seconds ?? SILENCE_SECONDS) * 1000),
   };
 }
+
+/** `provider` and `model` of a call as one name. */
+export function modelNamed(provider: string | undefined, model: string | undefined): string | undefined {
+  if (provider === undefined || provider === '') return model === '' ? undefined : model;
+  return model === undefined || model === '' ? undefined : `${provider}/${model}`;
+}

@@ -5,6 +5,7 @@ import {type Session, sessionText} from '../../formats/session/session.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
 import {SPLIT_AT, splitPlace, splitSession} from '../../formats/session/session-split.ts';
 import {type FileContent, snapshotOfSession} from '../../loop/file-snapshot.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
 import type {With} from '../state/parts.ts';
 import {openTask} from './open-task.ts';
 import {writeBeside} from './write-beside.ts';
@@ -55,7 +56,7 @@ export async function makeRoom(
   if (!header || place === 0) return session;
   const id = header.session_id ?? stemOf(path);
   const named = header.segments ?? [];
-  const segment = `sessions/archive/${id}.${named.length + 1}.session.yaml`;
+  const segment = nextSegment(daemon.files, id, named);
   const {forked_from, created} = header;
   const own = {
     ...{session_id: stemOf(segment), agent_id: header.agent_id, status: 'completed' as const},
@@ -70,4 +71,13 @@ export async function makeRoom(
   if (!(await writeBeside(daemon, segment, text, {entry, seenAs}))) return session;
   daemon.turns.segments.wrote(segment, older.messages);
   return withHeader(rest, {segments: [...named, segment]}, now);
+}
+
+/** The file for the next segment. A session that does a task for this one may have the name of the first. */
+function nextSegment({index}: HomeFiles, id: string, named: readonly string[]): string {
+  for (let n = named.length + 1; ; n++) {
+    const path = `sessions/archive/${id}.${n}.session.yaml`;
+    const isTaken = index.definitionsOf(`session/${id}.${n}`).some(other => other.path !== path);
+    if (!isTaken && !named.includes(path)) return path;
+  }
 }

@@ -157,6 +157,8 @@ async function nextStep(
   wakeWaiting(daemon, path);
   const reported = reportStep(daemon, path, session, now);
   if (reported) return reported;
+  const ended = await taskStep(daemon, {path, session: id, agent: header.agent_id, template}, session, now);
+  if (ended) return ended;
   if (template) {
     const caller: Caller = {path, session: id, agent: header.agent_id, template, of: session};
     const taint = taintStep(session, template, now);
@@ -165,8 +167,6 @@ async function nextStep(
     if (mention) return mention;
     const taskUpdate = endStep(daemon, caller, session, now);
     if (taskUpdate) return taskUpdate;
-    const ended = await taskStep(daemon, caller, session, now);
-    if (ended) return ended;
     const step =
       (await callStep(daemon, caller, session, now, false)) ?? (await answerStep(daemon, caller, session, now));
     if (step) return step;

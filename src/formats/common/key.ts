@@ -133,7 +133,7 @@ export function stemOf(path: string): string {
 
 /** Whether a file holds older messages of another session file. */
 export function isSegment(path: string): boolean {
-  return path.startsWith('sessions/archive/') && /\.\d+\.session\.yaml$/.test(path);
+  return /^sessions\/archive\/[^/]+\.\d+\.session\.yaml$/.test(path);
 }
 
 /** Kinds whose ids are unique in the home, in whatever folder. */

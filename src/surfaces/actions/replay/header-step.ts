@@ -30,7 +30,7 @@ export function headerOddities(step: VersionStep, added: readonly number[]): Odd
   if (!statuses.has(is.status))
     say('status', [...statuses].map(text).join(' or '), `the status would be ${[...statuses].map(text).join(' or ')}`);
   const tainted = taintsFor(step);
-  if (!tainted.some(sources => isDeepStrictEqual(sources, is.tainted ?? [])))
+  if (!tainted.some(sources => isDeepStrictEqual(sources, is.tainted ?? [])) && !inheritsTaint(step, tainted))
     say('tainted', tainted.at(-1), 'other sources from outside would be named');
   for (const key of new Set([...Object.keys(was), ...Object.keys(is)])) {
     if (key === 'status' || key === 'tainted' || INPUTS.has(key) || isDeepStrictEqual(was[key], is[key])) continue;
@@ -107,6 +107,11 @@ function contextOddity({before, after, by, messages}: VersionStep, say: Say): vo
     was,
     by.cause === 'compaction' ? 'the checkpoint would be another' : 'the daemon would not change context',
   );
+}
+
+/** Whether the sources that are added may be those of the agent: that is not in the session. Nothing is taken away. */
+function inheritsTaint({after, by}: VersionStep, tainted: readonly (readonly string[])[]): boolean {
+  return by.cause === 'taint' && tainted.flat().every(source => after.header?.tainted?.includes(source));
 }
 
 /** Valid values of `tainted`: the former ones, or all sources now. */
