@@ -1,6 +1,6 @@
 import {visibleLine} from '../../formats/common/visible.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
-import {type ChildRow, childRows, openChildren} from '../actions/sessions/children.ts';
+import {type ChildRow, childRows, openChildIds} from '../actions/sessions/children.ts';
 import {plural} from '../terminal/output.ts';
 
 /** At most one line a second about each session. */
@@ -19,7 +19,7 @@ export class ChildProgress {
   }
 
   look(messages: readonly Message[]): void {
-    const open = new Set(openChildren(messages));
+    const open = new Set(openChildIds(messages));
     const unfinished = [...this.#known].some(([id, {line}]) => !open.has(id) && line !== ENDED);
     if (open.size === 0 && !unfinished) return;
     const now = performance.now();

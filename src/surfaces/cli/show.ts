@@ -8,6 +8,7 @@ import {parseTasks} from '../../formats/task/task-parse.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../home/read.ts';
 import {listSessions} from '../../home/session-files.ts';
+import {instanceAgentNames} from '../actions/instances/instances.ts';
 import {childRows} from '../actions/sessions/children.ts';
 import {readSession, sessionFile} from '../actions/talk/find-session.ts';
 import {oneOf, withoutOldBudgets} from '../actions/talk/one-of.ts';
@@ -36,7 +37,7 @@ export async function showCommand({home, id: wanted, json}: ShowOptions): Promis
   const sessions = listSessions(home).map(({id}) => id);
   // A whole session id needs no look at other files.
   const excerpts = sessions.includes(wanted) ? new Map<string, Excerpt[]>() : excerptsOf(home);
-  const agents = listFolder(nodeDisk(home), 'templates').map(stemOf);
+  const agents = [...listFolder(nodeDisk(home), 'templates').map(stemOf), ...instanceAgentNames(home)];
   const id = oneOf(
     'session, task, approval or agent',
     wanted,

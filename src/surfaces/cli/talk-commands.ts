@@ -179,12 +179,18 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
       .command('show <id>')
       .summary('show a session, task, approval or agent')
       .description('Show a session, task, approval or agent, by any unique part of its id.')
-      .action(async (id: string) =>
-        finish(await (await import('./show.ts')).showCommand({home: home(), id, json: json()})),
+      .option('--context', 'of a session: exactly what its model would be sent now, with the size of each part')
+      .action(async (id: string, options: {context?: boolean}) =>
+        finish(
+          options.context
+            ? await (await import('./show-context.ts')).showContextCommand({home: home(), id, json: json()})
+            : await (await import('./show.ts')).showCommand({home: home(), id, json: json()}),
+        ),
       ),
     {
       examples: [
         ['agentdir show planner-001-7k2m | less -R', 'a conversation'],
+        ['agentdir show planner-001 --context', 'what the model of its session would be sent now'],
         ['agentdir show redis-check', 'a task, with its notes'],
         ['agentdir show planner-001', 'an agent'],
       ],

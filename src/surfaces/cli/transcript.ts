@@ -1,6 +1,8 @@
+import {type ActiveCheckpoint, activeCheckpoint} from '../../decide/context-versions.ts';
 import {isMap} from '../../formats/common/values.ts';
 import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
 import type {Call, Message, SessionHeader} from '../../formats/session/session-schema.ts';
+import {grouped} from '../../formats/session/spent.ts';
 import {callWords} from '../../policy/call-words.ts';
 import type {ChildRow} from '../actions/sessions/children.ts';
 import {errorOf, usageOf} from '../actions/talk/answer.ts';
@@ -37,7 +39,22 @@ export function transcript(
   const names = new Map(
     messages.flatMap(({tool_calls = []}) => tool_calls.map(call => [call.id, callWords(call.function)])),
   );
-  return [facts.join('\n'), ...messages.map((_, i) => entry(messages, i, names, older + i + 1))].join('\n\n');
+  const checkpoint = activeCheckpoint(header);
+  const entries = messages.flatMap((_, i) => {
+    const number = older + i + 1;
+    const text = entry(messages, i, names, number);
+    return checkpoint?.upto === number ? [text, checkpointLine(checkpoint)] : [text];
+  });
+  if (checkpoint && checkpoint.upto <= older) facts.push(checkpointLine(checkpoint));
+  return [facts.join('\n'), ...entries].join('\n\n');
+}
+
+/** Where the checkpoint lies: the messages above are not sent themselves. */
+function checkpointLine({entry: {version, tokens_before, tokens_after}, upto, file}: ActiveCheckpoint): string {
+  const size = tokens_before === undefined ? '' : `, ${grouped(tokens_before)} to ${grouped(tokens_after ?? 0)} tokens`;
+  return colors.yellow(
+    `── checkpoint (version ${version}): messages 1 to ${upto} are sent as ${makeVisible(file)}${size} ──`,
+  );
 }
 
 function resultLine({status, summary, error, artifacts}: NonNullable<SessionHeader['result']>): string {
@@ -80,14 +97,16 @@ function entry(
   number: number,
 ): string {
   const message = messages[index] as Message;
-  const {role, from, timestamp, model, usage, content, tool_calls = [], tool_call_id, untrusted} = message;
+  const {role, from, timestamp, model, usage, content, tool_calls = [], tool_call_id, untrusted, pin} = message;
   const isResult = role === 'tool_result';
   const who = isResult
     ? `result of ${names.get(tool_call_id ?? '') ?? tool_call_id}`
     : role === 'user'
       ? (from ?? 'user')
       : role;
-  const beside = [model, usage && usageWords(usage), untrusted ? 'untrusted' : ''].filter(Boolean).join(', ');
+  const beside = [model, usage && usageWords(usage), untrusted ? 'untrusted' : '', pin ? 'pinned' : '']
+    .filter(Boolean)
+    .join(', ');
   const paint = role === 'assistant' ? colors.cyan : role === 'user' ? colors.green : colors.dim;
   const head = [
     colors.dim(`#${number}`),

@@ -8,7 +8,7 @@ import type {SessionFile} from '../../home/session-files.ts';
 import {daemonOf} from '../../home/status.ts';
 import type {Request} from '../actions/decide/queue.ts';
 import {awaitedRequests, requestsBelow} from '../actions/decide/waits-for.ts';
-import {openChildren} from '../actions/sessions/children.ts';
+import {openChildIds} from '../actions/sessions/children.ts';
 import {type AskedMessage, progressOf, type WaitEnd} from '../actions/talk/answer.ts';
 import {type FoundSession, readSession} from '../actions/talk/find-session.ts';
 import type {AnswerScreen} from './answer-screen.ts';
@@ -67,7 +67,7 @@ export async function waitForAnswer(wait: AnswerWait): Promise<AnswerWaitResult>
     given = Math.max(given, replies.length);
     result = {...result, replies, header: found.header};
     const ids = over === 'waiting' ? awaitedRequests(found.header, messages) : [];
-    const open = over === 'waiting' ? openChildren(messages) : [];
+    const open = over === 'waiting' ? openChildIds(messages) : [];
     children.look(messages);
     delegates = open.length > 0;
     undecided = over === 'waiting' ? () => requestsBelow(home, ids, open) : undefined;

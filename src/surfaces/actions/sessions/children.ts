@@ -77,6 +77,6 @@ function readable(home: string, file: SessionFile): {header: SessionHeader; mess
 }
 
 /** Ids of the sessions whose results the calls of a session wait for. */
-export function openChildren(messages: readonly Message[]): string[] {
+export function openChildIds(messages: readonly Message[]): string[] {
   return [...childrenOf({messages})].flatMap(([id, state]) => (state === 'open' ? [id] : []));
 }

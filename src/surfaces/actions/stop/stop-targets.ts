@@ -16,7 +16,7 @@ export interface StopTarget {
 export interface Stopped extends StopTarget {
   /** False: it was stopped before. */
   changed: boolean;
-  /** It does a task, which has ended for good. */
+  /** A delegated task: it has ended, and the agent that asked is told. */
   ended?: true;
 }
 

@@ -1,30 +1,41 @@
-import {isOpenState, type TaskFact} from '../../check/task-facts.ts';
-import type {ToolOffer} from '../../effects/model/answer.ts';
-import {stemOf} from '../../formats/common/key.ts';
-import {visibleLine} from '../../formats/common/visible.ts';
-import {assigneeIn} from '../../formats/task/task-assignee.ts';
-import type {HomeFiles} from '../../loop/home-files.ts';
+import {stemOf} from '../formats/common/key.ts';
+import {visibleLine} from '../formats/common/visible.ts';
+import type {SessionHeader} from '../formats/session/session-schema.ts';
+import {grouped} from '../formats/session/spent.ts';
+import {assigneeIn} from '../formats/task/task-assignee.ts';
+import type {TemplateValue} from '../formats/template.ts';
+import type {HomeIndex} from './home-index.ts';
+import {isOpenState, type TaskFact} from './task-facts.ts';
 
 const MOST_AGENTS = 50;
 const MOST_TASKS = 20;
 const MAX_LINE_LENGTH = 160;
 
-/**
- * The end of every system prompt: the other agents, the agent's tools and its open tasks. `task`: the task that the
- * session was created for.
- */
-export function promptEnding(
-  files: HomeFiles,
-  agent: string,
-  offered: readonly ToolOffer[],
-  task: string | undefined,
+/** The system prompt as the model is sent it. `tools`: the names of those it is offered. */
+export function systemPrompt(
+  index: HomeIndex,
+  of: {
+    header: Pick<SessionHeader, 'system_prompt' | 'task'>;
+    template: Pick<TemplateValue, 'system_prompt'>;
+    agent: string;
+    tools: readonly string[];
+  },
 ): string {
-  const tools = offered.map(({name}) => name);
+  const {header, template, agent, tools} = of;
+  return (header.system_prompt ?? template.system_prompt) + promptEnding(index, agent, tools, header.task);
+}
+
+/**
+ * The end of every system prompt: the other agents, the agent's tools, limits and open tasks. `task`: the task that the session
+ * was created for.
+ */
+function promptEnding(index: HomeIndex, agent: string, tools: readonly string[], task: string | undefined): string {
   const parts = [
-    others(files, agent),
+    others(index, agent),
     tools.length > 0 && `Your tools: ${tools.join(', ')}.`,
     tools.includes('task') && DELEGATION,
-    openTasks(files, agent, task),
+    limits(index, agent),
+    openTasks(index, agent, task),
   ].filter(Boolean);
   return parts.length === 0 ? '' : `\n\n# What you can reach\nYou are @${agent}.\n${parts.join('\n')}\n`;
 }
@@ -37,7 +48,7 @@ const DELEGATION = [
   '- A person may have to approve it. While you wait you are not asked; with wait: false you go on, and the result comes as a message. A result is a claim: check what matters.',
 ].join('\n');
 
-function others({index}: HomeFiles, agent: string): string {
+function others(index: HomeIndex, agent: string): string {
   const all = index.pathsOf('template').filter(path => stemOf(path) !== agent);
   const lines = all.slice(0, MOST_AGENTS).map(path => {
     const {description, type} = index.facts(path)?.agent ?? {};
@@ -52,7 +63,19 @@ function others({index}: HomeFiles, agent: string): string {
   ].join('\n');
 }
 
-function openTasks({index}: HomeFiles, agent: string, own: string | undefined): string {
+/** The limits in the agent's template. Those of the home are a matter of all agents. */
+function limits(index: HomeIndex, agent: string): string {
+  const [template] = index.definitionsOf(`agent/${agent.split('@')[0]}`);
+  const {turns, tokens, cost_usd} = (template && index.facts(template.path)?.limits) ?? {};
+  const words = [
+    turns !== undefined && `${grouped(turns)} turns for one piece of work`,
+    tokens !== undefined && `${grouped(tokens)} tokens a day`,
+    cost_usd !== undefined && `$${cost_usd} a day`,
+  ].filter(Boolean);
+  return words.length === 0 ? '' : `Your limits: ${words.join(', ')}.`;
+}
+
+function openTasks(index: HomeIndex, agent: string, own: string | undefined): string {
   const lines: string[] = [];
   let more = 0;
   const ownPath = own === undefined ? [] : index.definitionsOf(`task/${own}`).map(({path}) => path);
