@@ -1,4 +1,5 @@
 import type {Command} from 'commander';
+import {nearest} from '../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {about} from './about.ts';
 import {type CommandContext, homeOr, type ProgramInfo} from './command-context.ts';
@@ -56,6 +57,15 @@ export function addHomeCommands(
       json: 'lines',
     },
   );
+  const startWorkflow = async (file: string, words: string[], options: StartFlags) => {
+    const {homeOfInstance} = await import('./run.ts');
+    const {instance = 'default', background: inBackground} = options;
+    return (await import('./start-workflow.ts')).startWorkflowCommand({
+      home: homeOr(home, () => homeOfInstance(process.cwd(), file.startsWith('@') ? file.slice(1) : instance)),
+      ...{file, words, instance, background: inBackground === true, retry: options.retry === true},
+      ...{verbose: options.verbose === true, json: json(), source, program: self},
+    });
+  };
   about(
     program
       .command('start [file] [params...]')
@@ -78,8 +88,11 @@ export function addHomeCommands(
         if (file !== undefined && !file.startsWith('-')) return finish(await startWorkflow(file, words, options));
         const wrong =
           file ?? (['instance', 'retry', 'verbose'] as const).filter(name => options[name]).map(name => `--${name}`)[0];
-        if (wrong !== undefined)
-          throw new UserError(`unknown option "${wrong}"`, exit.usage, 'with a workflow: agentdir start FILE');
+        if (wrong !== undefined) {
+          const near = nearest(wrong, ['--once', '--background']);
+          const hint = near ? `did you mean ${near}?` : 'with a workflow: agentdir start FILE';
+          throw new UserError(`unknown option '${wrong}'`, exit.usage, hint);
+        }
         if (options.background)
           finish(await (await background()).startInBackground({home: home(), program: self, json: json()}));
         else finish(await serve({home: home(), once: options.once === true, json: json()}));
@@ -101,15 +114,6 @@ export function addHomeCommands(
       names: {file: 'file'},
     },
   );
-  const startWorkflow = async (file: string, words: string[], options: StartFlags) => {
-    const {homeOfInstance} = await import('./run.ts');
-    const {instance = 'default', background: inBackground} = options;
-    return (await import('./start-workflow.ts')).startWorkflowCommand({
-      home: homeOr(home, () => homeOfInstance(process.cwd(), file.startsWith('@') ? file.slice(1) : instance)),
-      ...{file, words, instance, background: inBackground === true, retry: options.retry === true},
-      ...{verbose: options.verbose === true, json: json(), source, program: self},
-    });
-  };
   about(
     program
       .command('stop [targets...]')
