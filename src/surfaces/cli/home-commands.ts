@@ -2,7 +2,7 @@ import type {Command} from 'commander';
 import {nearest} from '../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {about} from './about.ts';
-import {type CommandContext, homeOr, type ProgramInfo} from './command-context.ts';
+import {type CommandContext, homeOrOfInstance, homeWithInstance, type ProgramInfo} from './command-context.ts';
 
 const background = () => import('./background.ts');
 
@@ -58,10 +58,9 @@ export function addHomeCommands(
     },
   );
   const startWorkflow = async (file: string, words: string[], options: StartFlags) => {
-    const {homeOfInstance} = await import('./run.ts');
     const {instance = 'default', background: inBackground} = options;
     return (await import('./start-workflow.ts')).startWorkflowCommand({
-      home: homeOr(home, () => homeOfInstance(process.cwd(), file.startsWith('@') ? file.slice(1) : instance)),
+      home: homeOrOfInstance(home, file.startsWith('@') ? file.slice(1) : instance),
       ...{file, words, instance, background: inBackground === true, retry: options.retry === true},
       ...{verbose: options.verbose === true, json: json(), source, program: self},
     });
@@ -127,7 +126,9 @@ export function addHomeCommands(
         if (targets.length === 0 && !options.all)
           return finish(await (await background()).stopDaemon({home: home(), json: json()}));
         const {stopTargetsCommand} = await import('./stop-targets.ts');
-        return finish(await stopTargetsCommand({home: home(), targets, json: json()}));
+        // reviewer@pr-123 or @pr-123
+        const instance = targets[0]?.split('@')[1];
+        return finish(await stopTargetsCommand({home: homeWithInstance(home, instance), targets, json: json()}));
       }),
     {
       examples: [
