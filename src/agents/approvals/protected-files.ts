@@ -41,7 +41,7 @@ export function makeGuard(daemon: With<'files' | 'reports' | 'approvals'>): Guar
   };
 }
 
-/** Whether the file holds decisions, settings, rules or templates, which only a person may change. */
+/** Whether the file holds decisions, settings, rules, templates or workflows, which only a person may change. */
 export function isProtected(path: string): boolean {
   return PROTECTED_FILES.includes(path) || RUN.test(path) || FOLDERS.some(folder => path.startsWith(`${folder}/`));
 }

@@ -24,9 +24,10 @@ export function pauseSession(home: string, file: SessionFile): Promise<StatusCha
   });
 }
 
-/** Stops a session: the task of a delegated one ends, any other is paused. */
+/** Ends the task of a session, which the daemon then reports to whoever gave it; pauses any other session. */
 export function stopSession(home: string, file: SessionFile): Promise<StatusChange> {
-  if (foundNow(home, file).header.parent === undefined) return pauseSession(home, file);
+  const found = foundNow(home, file);
+  if (found.header.kind !== 'task' || found.header.result !== undefined) return pauseSession(home, file);
   return change(home, file, ({header}) =>
     header.status === 'completed' ? undefined : {status: 'completed', edit: session => session},
   );

@@ -59,12 +59,10 @@ export async function stopTargets(home: string, targets: readonly StopTarget[], 
   const stopped: Stopped[] = [];
   for (const target of targets) {
     const {kind, name} = target;
-    if (kind === 'agent') stopped.push({...target, changed: held.includes(name)});
-    else if (kind === 'instance') stopped.push({...target, changed: await stopInstance(home, name)});
-    else {
+    if (kind === 'session') {
       const {changed, status} = await stopSession(home, sessionFile(home, name));
-      stopped.push({...target, changed, ...(status === 'completed' && {ended: true as const})});
-    }
+      stopped.push({...target, changed, ...(status === 'completed' && {ended: true})});
+    } else stopped.push({...target, changed: kind === 'agent' ? held.includes(name) : await stopInstance(home, name)});
   }
   return stopped;
 }
