@@ -215,6 +215,10 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
     await pane.shows(/> message @keeper/);
     await pane.paste('first line\nsecond line\n@writer third');
     await pane.shows(/> first line\n {2}second line\n {2}@writer third/);
+    await pane.press('C-u', 'BSpace', 'C-u', 'BSpace', 'C-u');
+    await pane.shows(/> message @keeper/);
+    await pane.paste('first line\nsecond line\n@writer third', false);
+    await pane.shows(/> first line\n {2}second line\n {2}@writer third/);
     expect(sessionsOf('keeper')).not.toContain('first line');
     await pane.resize({columns: 50, rows: 20});
     await pane.press('C-l');
@@ -288,6 +292,7 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
     await say(pane, '@flood');
     await pane.shows(/> message @flood/);
     await say(pane, 'flood me');
+    await pane.shows(/^> flood me\n[\s\S]*> message @flood|line \d/m);
     await pane.type('still here');
     await pane.shows(/line 19999/);
     await pane.shows(/> still here$/m);
