@@ -19,6 +19,7 @@ export const suites = {
   daemon: {load: () => import('./daemon.mjs'), seconds: [180, 40]},
   turns: {load: () => import('./turns.mjs'), seconds: [30, 12]},
   long: {load: () => import('./long.mjs'), seconds: [30, 12]},
+  forever: {load: () => import('./forever.mjs'), seconds: [60, 20]},
   bystander: {load: () => import('./bystander.mjs'), seconds: [40, 10]},
   peers: {load: () => import('./peers.mjs'), seconds: [40, 15], installs: 900},
   tools: {load: () => import('./tools.mjs'), seconds: [45, 18]},
