@@ -244,6 +244,7 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
   });
 
   it('switches agents, shows tasks, cancels a turn, and leaves without stopping anything', async () => {
+    stage.parts.set('look', () => ({text: 'it looks fine'}));
     stage.parts.set('slow', () => ({text: 'slowly '.repeat(5_000), delay: 20}));
     const pane = await terminals()(chatIn(home), {columns: 110, rows: 24});
     await pane.shows(/> message @writer/);
@@ -273,6 +274,8 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
     );
     await pane.press('C-a', 'c');
     await pane.shows(/── @slow/);
+    await say(pane, '@keeper /task look around');
+    await pane.shows(/● keeper ✓ completed\n│ it looks fine/);
     await say(pane, '/agents health slow');
     await pane.shows(/slow +idle/);
     await say(pane, '/agnets');
@@ -414,6 +417,9 @@ describe('chat in a pipe', () => {
     const {code, stdout} = await piped('@keeper hello\n/agents health keeper\n');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^@keeper:\n {2}answer \d+\nkeeper {2}idle/m);
+    stage.parts.set('look', () => ({text: 'it looks fine'}));
+    expect((await piped('@keeper /task look at it\n')).stdout).toMatch(/^@keeper \(task\):\n {2}it looks fine$/m);
+    expect((await piped('@keeper\n/compact --keep 1\n')).stdout).toMatch(/keeper-|nothing/);
     expect(await piped('@nobody hello\n')).toMatchObject({code: 1, stderr: expect.stringContaining('nobody')});
     stage.parts.set('sender', () => ({calls: [{name: 'execute_command', arguments: {command: 'touch piped'}}]}));
     await agentdir(home, ['new', 'sender']);
