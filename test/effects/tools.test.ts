@@ -45,6 +45,7 @@ const examples: Record<ToolName, object> = {
   create_task: {title: 'Check Redis'},
   update_task: {id: 'task-1', status: 'completed'},
   send_message: {to: 'planner', content: 'Redis is up'},
+  recall: {query: 'two'},
   query_tasks: {query: 'SELECT id FROM tasks'},
   list_agents: {},
   list_sessions: {},

@@ -77,7 +77,7 @@ export function spawnedAgentReconciler({turns}: With<'turns'>): Reconciler {
       const {text, by, trailers, written} = agent;
       return {
         text,
-        entry: {words: 'agent added', cause: 'spawn', agent: by, trailers},
+        entry: {words: `agent added by @${by}`, cause: 'spawn', trailers},
         done: () => {
           agents.delete(path);
           written();

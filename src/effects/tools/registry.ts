@@ -45,6 +45,7 @@ export const implemented = {
   query_tasks: queryTasksTool,
   list_agents: listAgentsTool,
   list_sessions: listSessionsTool,
+  recall: {execute: (args, {recall}) => recall(args)} satisfies Tool<'recall'>,
   slack_send: slackSendTool,
   slack_read: slackReadTool,
   email_send: emailSendTool,
