@@ -15,7 +15,7 @@ let tries = 0;
 
 // What belongs to one step shares a commit if it comes within 0.3 s, which a busy machine may not manage.
 it('a one-line fix with three approvals takes 12 commits, which name every change; verify and replay hold', {
-  retry: 4,
+  retry: 2,
 }, async () => {
   const {home} = house;
   const id = `fix${++tries}`;
@@ -49,5 +49,6 @@ it('a one-line fix with three approvals takes 12 commits, which name every chang
   expect(log.match(/approved \w+ by hand/g)).toHaveLength(3);
   expect(await agentdir(home, ['verify', id])).toMatchObject({code: 0});
   expect(await agentdir(home, ['replay', id])).toMatchObject({code: 0});
-  expect(since.length, log).toBeLessThanOrEqual(12);
+  // And one for the fields filled in, which `agentdir send` writes itself.
+  expect(since.length, log).toBeLessThanOrEqual(13);
 });
