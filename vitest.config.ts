@@ -3,6 +3,7 @@ import {BaseSequencer, type TestSpecification} from 'vitest/node';
 
 /** `npm test` has two and a half minutes. These are long, and in the gate (TESTS=all, .ci/run). */
 const gateOnly = [
+  'test/chat/terminal.test.ts',
   'test/cli/approvals.test.ts',
   'test/cli/decide.test.ts',
   'test/cli/demo.test.ts',
@@ -29,6 +30,8 @@ const gateOnly = [
   'test/daemon/approvals-vim.test.ts',
   'test/daemon/bounds.test.ts',
   'test/daemon/cache.test.ts',
+  'test/daemon/compaction-kills.test.ts',
+  'test/daemon/compaction.test.ts',
   'test/daemon/claim.test.ts',
   'test/daemon/commands.test.ts',
   'test/daemon/committed-stale.test.ts',
@@ -42,6 +45,7 @@ const gateOnly = [
   'test/daemon/fsync.test.ts',
   'test/daemon/gone-home.test.ts',
   'test/daemon/inbox-crash.test.ts',
+  'test/daemon/inbox-rotation.test.ts',
   'test/daemon/inbox.test.ts',
   'test/daemon/limits-turns.test.ts',
   'test/daemon/limits.test.ts',
@@ -59,9 +63,11 @@ const gateOnly = [
   'test/daemon/taint.test.ts',
   'test/daemon/task-changes.test.ts',
   'test/daemon/task-ends.test.ts',
+  'test/daemon/task-news.test.ts',
   'test/daemon/task-waits.test.ts',
   'test/daemon/together.test.ts',
   'test/daemon/turn-recovery.test.ts',
+  'test/daemon/workflows.test.ts',
   'test/daemon/workspaces.test.ts',
   'test/docs-commands.test.ts',
   'test/effects/sandbox-run.test.ts',
@@ -69,6 +75,7 @@ const gateOnly = [
   'test/effects/workspace-history.test.ts',
   'test/formats/round-trip.test.ts',
   'test/home/journal-any.test.ts',
+  'test/home/journal-beside.test.ts',
   'test/home/journal-crash.test.ts',
   'test/node-versions.test.ts',
   'test/policy/fuzz-rows.test.ts',
@@ -98,10 +105,16 @@ const first = [
   'readme.test',
   'simulation',
   'every-step',
+  'fuzz-rows',
 ];
+/** These take a lot of memory, which a worker keeps. The larger it is, the longer it takes to start another process. */
+const last = ['formats', 'policy'];
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({moduleId}: TestSpecification) => (first.some(name => moduleId.includes(`/${name}`)) ? 0 : 1);
+    const rank = ({moduleId}: TestSpecification) => {
+      if (first.some(name => moduleId.includes(`/${name}`))) return 0;
+      return last.some(folder => moduleId.includes(`/test/${folder}/`)) ? 2 : 1;
+    };
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }

@@ -17,8 +17,8 @@ interface Host {
 
 const program = fileURLToPath(new URL('host.cjs', import.meta.url));
 const hosts = new Set<Host>();
-/** Commands of one test that run beside each other. More of them get processes of their own. */
-const MOST = 2;
+/** Commands of one test that run beside each other, or serve one home in turns. More of them get processes of their own. */
+const MOST = 4;
 /** Variables that the program reads again with every command. What others say, it keeps for as long as it is loaded. */
 const READ_EACH_TIME = /^(?:OPENAI_\w+|AGENTDIR_HOME|EDITOR|\w+_API_KEY)$/;
 /** Commands that are about their process, which they end, replace or take over. */

@@ -1,6 +1,6 @@
 import {spawn} from 'node:child_process';
 import type {Command} from 'commander';
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, onTestFinished} from 'vitest';
 import {aboutOf} from '../../src/surfaces/cli/about.ts';
 import {pathOf} from '../../src/surfaces/cli/command-words.ts';
 import {buildCommands} from '../../src/surfaces/cli/commands.ts';
@@ -115,15 +115,18 @@ function leaves(command: Command): Command[] {
 const program = buildCommands({version: '', source: '', self: '', serve: async () => 0}, () => {});
 const commands = leaves(program).map(one => ({name: pathOf(one).replace('agentdir ', ''), json: aboutOf(one)?.json}));
 
-const freshHome = () =>
-  newHome({
-    'tasks/redis.task.md': TASKS,
-    'tasks/approvals.task.md': APPROVALS,
-    'sessions/first.session.yaml': SESSION,
-    'workflows/w.workflow.yaml': WORKFLOW,
-    '.workflow/i/run.yaml': INSTANCE,
-    'old.yaml': OLD_WORKFLOW,
-  });
+const freshHome = (atEnd = onTestFinished) =>
+  newHome(
+    {
+      'tasks/redis.task.md': TASKS,
+      'tasks/approvals.task.md': APPROVALS,
+      'sessions/first.session.yaml': SESSION,
+      'workflows/w.workflow.yaml': WORKFLOW,
+      '.workflow/i/run.yaml': INSTANCE,
+      'old.yaml': OLD_WORKFLOW,
+    },
+    atEnd,
+  );
 
 /** One value, or one a line. */
 function expectJson(stdout: string, json: unknown, code: number): void {
@@ -140,12 +143,12 @@ describe('with --json', () => {
     expect(missing).toEqual([]);
   });
 
-  it.concurrent.each(commands.filter(({json}) => json === 'value' || json === 'lines'))(
+  it.concurrent.for(commands.filter(({json}) => json === 'value' || json === 'lines'))(
     '$name prints JSON and nothing else, wherever --json stands, and exits as it should',
-    async ({name, json}) => {
+    async ({name, json}, {onTestFinished: atEnd}) => {
       const {args, code, wrong} = tries[name] as Try;
       const words = name.split(' ');
-      const home = await freshHome();
+      const home = await freshHome(atEnd);
       // Before the command, in it, or behind it.
       const first = await agentdir(
         home,
@@ -200,7 +203,7 @@ describe('a reader that has seen enough', () => {
     return {code: await code, stderr};
   }
 
-  it.concurrent.each(
+  it.concurrent.for(
     [
       ...[['--help'], ['tasks'], ['list'], ['log'], ['check'], ['doctor'], ['agent'], ['approvals'], ['start']],
       ...[
@@ -209,9 +212,9 @@ describe('a reader that has seen enough', () => {
         ['tasks', 'SELECT * FROM tasks'],
         ['completions', 'bash'],
       ],
-    ].map(args => [args.join(' '), args] as const),
-  )('ends agentdir %s silently', async (_, args) => {
-    const {code, stderr} = await headOf(await freshHome(), args);
+    ].map(args => ({line: args.join(' '), args})),
+  )('ends agentdir $line silently', async ({args}, {onTestFinished: atEnd}) => {
+    const {code, stderr} = await headOf(await freshHome(atEnd), args);
     expect(stderr).toBe('seen\n');
     // As it would have ended, if it was done before.
     expect([0, 3, 5]).toContain(code);

@@ -83,9 +83,10 @@ export async function git(cwd: string, ...args: string[]): Promise<string> {
   return result.stdout;
 }
 
-export function temporary(): string {
+/** It is removed when the test ends. A test that runs beside others names its own `atEnd`: vitest takes the last one that began for the current one. */
+export function temporary(atEnd: typeof onTestFinished = onTestFinished): string {
   const dir = mkdtempSync(join(tmpdir(), 'agentdir-test-'));
-  onTestFinished(async () => {
+  atEnd(async () => {
     try {
       if (thorough) await (await import('../replayed.ts')).expectReplayed(join(dir, 'home'));
     } finally {
@@ -98,9 +99,9 @@ export function temporary(): string {
 let fresh: Promise<string> | undefined;
 
 /** A home made by `agentdir init`, with these files added. Made once for each process that runs tests, and copied. */
-export async function newHome(files: Record<string, string> = {}): Promise<string> {
+export async function newHome(files: Record<string, string> = {}, atEnd = onTestFinished): Promise<string> {
   fresh ??= makeHome();
-  const home = join(temporary(), 'home');
+  const home = join(temporary(atEnd), 'home');
   cpSync(await fresh, home, {recursive: true, preserveTimestamps: true});
   // The copies are other files to git: let it look at them once.
   await git(home, 'update-index', '-q', '--refresh');

@@ -1,13 +1,13 @@
 import {readdirSync, readlinkSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, expect, it, onTestFinished} from 'vitest';
-import {put, thorough, until} from '../cli/run.ts';
+import {put, until} from '../cli/run.ts';
 import {startFakeOpenAI} from '../model/fake-openai.mjs';
 import {read, serve} from './serve.ts';
 import {homes} from './sound.ts';
 
 /** SESSIONS=500 npx vitest run test/daemon/descriptors.test.ts: as many as a busy home has at work at once. */
-const SESSIONS = Number(process.env.SESSIONS ?? (thorough ? 300 : 60));
+const SESSIONS = Number(process.env.SESSIONS ?? 120);
 /** Half of what a process gets on many machines. It does not grow with the sessions. */
 const MOST = 512;
 

@@ -57,7 +57,7 @@ export function openTaskHouse(files: Record<string, string>, env: NodeJS.Process
       if (thorough) await expectReplayed(house.home);
     } finally {
       for (const end of ends) await end();
-      rmSync(dir, {recursive: true, force: true});
+      rmSync(dir, {recursive: true, force: true, maxRetries: 20, retryDelay: 50});
     }
   });
   return house;

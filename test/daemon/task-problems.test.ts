@@ -2,7 +2,7 @@ import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {fieldOf} from '../../src/formats/task/task.ts';
-import {agentdir, put, thorough, until} from '../cli/run.ts';
+import {agentdir, put, until} from '../cli/run.ts';
 import {agent, clean, done, idIn, sessionsOf, startMinds, taskNamed, tasksOf, whenTask} from './minds.ts';
 import {read, serve} from './serve.ts';
 import {homes} from './sound.ts';
@@ -18,50 +18,64 @@ for (const name of ['ann', 'ben'])
 const path = 'tasks/t.task.md';
 const others =
   '- [ ] @ann "one"\n  id: g1\n- [x] @human "two"\n  id: g2\n- [ ] @ben "three"\n  id: g3\n  depends_on: g2\n';
+interface Found {
+  file: string;
+  code: string;
+  severity: string;
+}
 const problemsOf = async (home: string) =>
-  (JSON.parse((await agentdir(home, ['check', '--json'])).stdout) as {problems: {code: string; severity: string}[]})
-    .problems;
+  (JSON.parse((await agentdir(home, ['check', '--json'])).stdout) as {problems: Found[]}).problems;
 
 /** With these nobody knows which task is meant, or what it says. */
 const UNCLEAR = ['DUPLICATE_ID', 'DUPLICATE_FIELD', 'BAD_ID', 'BAD_BOX'];
 
-describe('a problem of one task concerns that task: the three others are delivered, completed and edited', () => {
-  const cases = [
-    ['an unknown dependency', '- [ ] @ann "bad"\n  id: bad\n  depends_on: nothing\n', 'UNKNOWN_DEPENDENCY', 'error'],
-    ['an unknown parent', '- [ ] @ann "bad"\n  id: bad\n  parent: nothing\n', 'UNKNOWN_PARENT', 'error'],
-    ['an unknown assignee', '- [ ] @nobody "bad"\n  id: bad\n', 'UNKNOWN_AGENT', 'warning'],
-    ['a cycle', '- [ ] @ann "bad"\n  id: bad\n  depends_on: bad\n', 'DEPENDENCY_CYCLE', 'error'],
-    ['an id that stands twice', '- [ ] @ann "bad"\n  id: g1\n', 'DUPLICATE_ID', 'error'],
-    [
-      'a field that stands twice',
-      '- [ ] @ann "bad"\n  id: bad\n  prompt: a\n  prompt: b\n',
-      'DUPLICATE_FIELD',
-      'error',
+describe('a problem of one task concerns that task: the three others of its file are delivered, completed and edited', () => {
+  // Each in a file of its own. # stands for the number of the file: ids are those of one home.
+  const cases: Record<'error' | 'warning', [what: string, bad: string, code: string][]> = {
+    error: [
+      ['an unknown dependency', '- [ ] @ann "bad"\n  id: bad#\n  depends_on: nothing\n', 'UNKNOWN_DEPENDENCY'],
+      ['an unknown parent', '- [ ] @ann "bad"\n  id: bad#\n  parent: nothing\n', 'UNKNOWN_PARENT'],
+      ['a cycle', '- [ ] @ann "bad"\n  id: bad#\n  depends_on: bad#\n', 'DEPENDENCY_CYCLE'],
+      ['an id that stands twice', '- [ ] @ann "bad"\n  id: g1#\n', 'DUPLICATE_ID'],
+      ['a field that stands twice', '- [ ] @ann "bad"\n  id: bad#\n  prompt: a\n  prompt: b\n', 'DUPLICATE_FIELD'],
+      ['an id that is none', '- [ ] @ann "bad"\n  id: b a d\n', 'BAD_ID'],
+      ['an unclear box', '- [k] @ann "bad"\n  id: bad#\n', 'BAD_BOX'],
     ],
-    ['an id that is none', '- [ ] @ann "bad"\n  id: b a d\n', 'BAD_ID', 'error'],
-    ['an unclear box', '- [k] @ann "bad"\n  id: bad\n', 'BAD_BOX', 'error'],
-  ] as const;
+    warning: [['an unknown assignee', '- [ ] @nobody "bad"\n  id: bad#\n', 'UNKNOWN_AGENT']],
+  };
 
-  it.each(cases.filter((_, i) => thorough || i % 3 === 1))('%s', async (_, bad, code, severity) => {
+  it.each(['error', 'warning'] as const)('if it is an %s', async severity => {
+    const files = cases[severity].map(([what, bad, code], n) => ({
+      ...{what, code, path: `tasks/t${n}.task.md`},
+      bad: bad.replaceAll('#', `-${n}`),
+      text: `## TODO\n\n${others.replace(/g\d/g, `$&-${n}`)}${bad.replaceAll('#', `-${n}`)}`,
+    }));
     const home = newHome();
-    put(home, {[path]: `## TODO\n\n${others}${bad}`});
+    put(home, Object.fromEntries(files.map(({path, text}) => [path, text])));
     const daemon = await serve(home, env);
-    for (const title of ['one', 'three']) await whenTask(home, path, title, task => task.state === 'completed');
-    await whenTask(home, path, 'two', task => fieldOf(task, 'completed') !== undefined);
+    for (const {path} of files) {
+      for (const title of ['one', 'three']) await whenTask(home, path, title, task => task.state === 'completed');
+      await whenTask(home, path, 'two', task => fieldOf(task, 'completed') !== undefined);
+    }
     await clean(home);
-    expect(read(home, path).endsWith(bad), 'nothing is filled in').toBe(UNCLEAR.includes(code));
-    expect((await problemsOf(home)).map(each => [each.code, each.severity])).toEqual([[code, severity]]);
-    const status = await agentdir(home, ['check']);
-    expect(status.code).toBe(severity === 'error' ? 4 : 0);
-    expect(sessionsOf(home, 'ann').match(/You have been assigned a task/g)).toHaveLength(1);
+    for (const {path, what, bad, code} of files)
+      expect(read(home, path).endsWith(bad), `${what}: nothing is filled in`).toBe(UNCLEAR.includes(code));
+    const found = (await problemsOf(home)).map(each => [each.file, each.code, each.severity]);
+    expect(found.sort()).toEqual(files.map(({path, code}) => [path, code, severity]));
+    expect((await agentdir(home, ['check'])).code).toBe(severity === 'error' ? 4 : 0);
+    expect(sessionsOf(home, 'ann').match(/You have been assigned a task/g)).toHaveLength(files.length);
     const needs = await until(
       () => read(home, 'NEEDS_YOU.md'),
-      text => text.includes(code),
+      text => files.every(({code}) => text.includes(code)),
     );
-    expect(needs).toContain(severity === 'error' ? '## Tasks with errors (1)' : '## Addresses that lead nowhere (1)');
+    expect(needs).toContain(
+      severity === 'error' ? `## Tasks with errors (${files.length})` : '## Addresses that lead nowhere (1)',
+    );
     // A person and a command edit the others, too.
-    expect((await agentdir(home, ['task', 'note', 'g3', 'well done'])).code).toBe(0);
-    await whenTask(home, path, 'three', task => task.notes.some(({text}) => text === 'well done'));
+    for (const [n, {path}] of files.entries()) {
+      expect((await agentdir(home, ['task', 'note', `g3-${n}`, 'well done'])).code).toBe(0);
+      await whenTask(home, path, 'three', task => task.notes.some(({text}) => text === 'well done'));
+    }
     await clean(home);
     expect(await daemon.stop(), daemon.errors()).toBe(0);
   });

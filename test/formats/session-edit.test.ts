@@ -26,19 +26,52 @@ const body = [
   '    content: |+',
   '   odd',
 ];
-const sessions = fc
-  .tuple(
-    fc.array(fc.constantFrom(...body), {maxLength: 12}),
-    eol,
-    fc.boolean(),
-    fc.constantFrom('agent_id: p', 'agent_id: p # note', '# top\nagent_id: p\nsystem_prompt: |\n  messages:\n    - x'),
+/** Messages as people and programs write them, and what may stand between. */
+const wellFormed = [
+  '  - role: user\n    content: hi',
+  '  - role: system\n    content: |\n      text\n      - role: fake',
+  '  - role: user\n    content: |2\n        odd',
+  '  - role: user\n    content: |+\n      kept\n',
+  '  - role: user\n    content: >-\n      folded\n      text\n\n      more',
+  "  - role: assistant\n    content: 'a\n      b'",
+  '  - role: assistant\n    content: "- x" # note',
+  '  - role: user\n    content: &x hi',
+  '  -\n    role: user\n    content: hi',
+  '  -   role: user\n      content: wide',
+  '  - {role: user, content: "in one line"}',
+  '  - role: assistant\n    tool_calls:\n      - id: c1\n        function: {name: read_file, arguments: "{}"}\n  - role: tool_result\n    tool_call_id: c1\n    content: done',
+  '# between',
+  '  # between',
+  '',
+];
+const sessionsOf = (parts: readonly string[], ends: readonly string[]) =>
+  fc
+    .tuple(
+      fc.array(fc.constantFrom(...parts), {maxLength: 12}),
+      fc.constantFrom(...ends),
+      eol,
+      fc.boolean(),
+      fc.constantFrom(
+        'agent_id: p',
+        'agent_id: p # note',
+        '# top\nagent_id: p\nsystem_prompt: |\n  messages:\n    - x',
+      ),
+    )
+    .map(
+      ([lines, last, end, final, head]) =>
+        [head, 'messages:', '  - role: user', '    content: hi', ...lines, ...(last === '' ? [] : [last])]
+          .join('\n')
+          .replaceAll('\n', end) + (final ? end : ''),
+    );
+const sessions = sessionsOf(body, ['']);
+/** Sessions without problems, cut or not. Of lines in any order few are, and those are short. */
+const good = fc
+  .oneof(
+    {weight: 4, arbitrary: sessionsOf(wellFormed, ['', 'metadata: {}', 'note: after', '# end'])},
+    {weight: 1, arbitrary: sessions},
   )
-  .map(
-    ([lines, end, final, head]) =>
-      [...head.split('\n'), 'messages:', '  - role: user', '    content: hi', ...lines].join(end) + (final ? end : ''),
-  );
-/** Sessions without problems, cut or not. */
-const good = sessions.map(text => parseSession(text)).filter(session => session.problems.length === 0);
+  .map(text => parseSession(text))
+  .filter(session => session.problems.length === 0);
 const words = fc.oneof(
   anyText,
   fc.constantFrom(

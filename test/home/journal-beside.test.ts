@@ -2,10 +2,10 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {beside, steadily} from '../../bench/person.mjs';
-import {environment, git, thorough} from '../cli/run.ts';
+import {environment, git} from '../cli/run.ts';
 import {entry, fileAt, lines, open, repository, soundness} from './repository.ts';
 
-const MS = thorough ? 8_000 : 4_000;
+const MS = 6_000;
 
 it('beside a person who commits, stashes, branches and reverts, nothing is lost on either side', async () => {
   const paths = [0, 1, 2, 3, 4].map(i => `memory/${i}.md`);

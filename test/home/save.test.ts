@@ -5,7 +5,7 @@ import {text} from 'node:stream/consumers';
 import {fileURLToPath} from 'node:url';
 import {describe, expect, it} from 'vitest';
 import {loadSwap} from '../../src/home/disk/swap.ts';
-import {agentdir, environment, newHome, temporary, thorough, until} from '../cli/run.ts';
+import {agentdir, environment, newHome, temporary, until} from '../cli/run.ts';
 
 const child = fileURLToPath(new URL('save-child.mjs', import.meta.url));
 const canSwap = await loadSwap();
@@ -38,7 +38,7 @@ async function lostOf(rounds: number, env: NodeJS.ProcessEnv): Promise<{lost: nu
 
 describe('a save', () => {
   it.runIf(canSwap)('takes no file with it that somebody put in place at the last moment', async () => {
-    const rounds = thorough ? 400 : 100;
+    const rounds = process.env.FUZZ ? 400 : 100;
     expect(await lostOf(rounds, {})).toEqual({lost: 0, saves: expect.any(Number), left: ['a.md']});
   });
 
