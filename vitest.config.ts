@@ -24,6 +24,7 @@ const gateOnly = [
   'test/cli/webhook.test.ts',
   'test/cli/workspace.test.ts',
   'test/cli/wrap.test.ts',
+  'test/daemon/commits-of-a-fix.test.ts',
   'test/daemon/after-a-crash.test.ts',
   'test/daemon/approvals-crash.test.ts',
   'test/daemon/approvals-vim.test.ts',

@@ -24,15 +24,15 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
       ),
     {
       examples: [
-        ['agentdir chat', 'the same as agentdir alone, inside a home; /help lists commands and keys'],
-        ["printf '@planner-001 Is Redis up?\\n' | agentdir chat", 'each line is sent, and its answer printed'],
+        ['agentdir chat', 'same as plain `agentdir` inside a home; /help lists commands and keys'],
+        ["printf '@planner-001 Is Redis up?\\n' | agentdir chat", 'send each line and print its answer'],
       ],
       exits: {
         1: 'in a pipe, an agent failed or a line was wrong',
         3: 'in a pipe, an agent waits for your decision',
         5: 'in a pipe, no daemon is running',
       },
-      json: {none: 'for programs: agentdir send --wait, agentdir peek -f'},
+      json: {none: 'programs use agentdir send --wait or agentdir peek -f'},
     },
   );
   about(
