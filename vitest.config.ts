@@ -3,6 +3,7 @@ import {BaseSequencer, type TestSpecification} from 'vitest/node';
 
 /** `npm test` has two and a half minutes. These are long, and in the gate (TESTS=all, .ci/run). */
 const gateOnly = [
+  'test/chat/terminal.test.ts',
   'test/cli/approvals.test.ts',
   'test/cli/decide.test.ts',
   'test/cli/demo.test.ts',
@@ -28,6 +29,8 @@ const gateOnly = [
   'test/daemon/approvals-vim.test.ts',
   'test/daemon/bounds.test.ts',
   'test/daemon/cache.test.ts',
+  'test/daemon/compaction-kills.test.ts',
+  'test/daemon/compaction.test.ts',
   'test/daemon/claim.test.ts',
   'test/daemon/commands.test.ts',
   'test/daemon/committed-stale.test.ts',
@@ -63,6 +66,7 @@ const gateOnly = [
   'test/daemon/task-waits.test.ts',
   'test/daemon/together.test.ts',
   'test/daemon/turn-recovery.test.ts',
+  'test/daemon/workflows.test.ts',
   'test/daemon/workspaces.test.ts',
   'test/docs-commands.test.ts',
   'test/effects/sandbox-run.test.ts',

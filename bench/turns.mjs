@@ -150,12 +150,12 @@ function print(bare, ours) {
   );
 }
 
-export function makeHome(url) {
+export function makeHome(url, ofModel = '') {
   const home = mkdtempSync(join(tmpdir(), 'turns-bench-'));
   execFileSync(process.execPath, [program, 'init', home], {stdio: 'ignore'});
   writeFileSync(
     join(home, 'agentdir.yaml'),
-    `format: 1\nname: home\ndefault_agent: bench\nconcurrency: 64\nmodels:\n  - {id: fake, base_url: "${url}"}\ndefault_model: fake\n`,
+    `format: 1\nname: home\ndefault_agent: bench\nconcurrency: 64\nmodels:\n  - {id: fake, base_url: "${url}"${ofModel}}\ndefault_model: fake\n`,
   );
   writeFileSync(
     join(home, 'templates/bench.agent.yaml'),

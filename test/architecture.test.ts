@@ -30,8 +30,8 @@ const mayImportTypes: Record<string, readonly string[]> = {effects: ['decide']};
 /** Of these only some folders. */
 const mayImportOf: Record<string, Record<string, RegExp>> = {
   surfaces: {
-    effects: /^src\/effects\/(?:(?:sandbox|workspace|signature|web)\/|model\/ollama\.ts$)/,
-    decide: /^src\/decide\/(turn|taint)\.ts$/,
+    effects: /^src\/effects\/(?:(?:sandbox|workspace|signature|web)\/|model\/ollama\.ts$|tools\/prepare-call\.ts$)/,
+    decide: /^src\/decide\/(turn|taint|standing|context|context-versions|request-batch|compact-plan)\.ts$/,
   },
   effects: {home: /^src\/home\/(git|disk)\/[\w-]+\.ts$/},
   runners: {home: /^src\/home\/disk\/crash\.ts$/},

@@ -2,6 +2,7 @@ import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import type {Command} from 'commander';
 import {describe, expect, it} from 'vitest';
+import {parseWorkflow, workflowParams} from '../src/formats/workflow.ts';
 import {buildCommands} from '../src/surfaces/cli/commands.ts';
 import {agentdir, newHome, root} from './cli/run.ts';
 import {blocksOf} from './readme-blocks.ts';
@@ -30,6 +31,15 @@ learn(
   buildCommands({version: '', source: '', self: '', serve: async () => 0}, () => {}),
   '',
 );
+
+/** Of the workflows that come with a home, as options of the commands that start them. */
+const parameters = new Set(
+  readdirSync(join(root, 'workflows')).flatMap(file => {
+    const {value} = parseWorkflow(readFileSync(join(root, 'workflows', file), 'utf8'));
+    return value ? workflowParams(value).map(({name}) => `--${name}`) : [];
+  }),
+);
+const runsWorkflow = (command: string) => command === 'run' || command === 'start';
 
 const pages = ['README.md', 'CONTRIBUTING.md', ...markdownBelow('docs')];
 
@@ -81,7 +91,8 @@ function wrong(use: string): string | undefined {
       ...(known.get(path)?.options ?? []),
     ]);
     for (const [option] of words.join(' ').matchAll(/(?<=^|[ |])--[a-z][a-z-]*/g))
-      if (!options.includes(option) && !top.options.has(option)) return `no option ${option} of ${name}`;
+      if (!options.includes(option) && !top.options.has(option) && !(runsWorkflow(name) && parameters.has(option)))
+        return `no option ${option} of ${name}`;
   }
   return undefined;
 }

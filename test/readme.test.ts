@@ -136,6 +136,8 @@ const inline: Record<string, 'run' | string> = {
   'agentdir check': 'run',
   'agentdir log': 'run',
   'agentdir doctor': 'run',
+  'agentdir start FILE --instance pr-123': 'test/daemon/workflows.test.ts',
+  'agentdir stop @pr-123': 'test/daemon/workflows.test.ts',
   'npm link': 'changes the machine',
 };
 

@@ -11,7 +11,7 @@ import type {SessionFact} from './session-facts.ts';
 import type {TaskFact} from './task-facts.ts';
 
 /** Raise this when the content or meaning of facts changes, or a check of a single file. Older cached facts are ignored. */
-export const FACTS_VERSION = 26;
+export const FACTS_VERSION = 27;
 
 export interface Counts {
   agents?: number;
@@ -48,7 +48,7 @@ export interface Facts {
   kind: Kind | null;
   /** Problems of the file on its own, with its path. */
   problems: Problem[];
-  /** Names that the file defines, besides tasks and requests: `agent/x`, `member/x`, `session/x`, `page/x`, `queue/sound`. */
+  /** Names that the file defines, besides tasks and requests: `agent/x`, `member/x`, `session/x`, `checkpoint/PATH`, `page/x`, `queue/sound`. */
   defines: string[];
   needs: Need[];
   counts: Counts;

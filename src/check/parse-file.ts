@@ -31,6 +31,8 @@ interface Parsed {
   policy: AllowlistFile;
   template: TemplateFile;
   session: Session;
+  /** Not parsed: free text, which stands for older messages of a session. */
+  checkpoint: undefined;
   tasks: TaskFile;
   queue: TaskFile & {items: readonly ApprovalItem[]};
   approval: ApprovalFile;
@@ -78,6 +80,7 @@ const readers: {[K in Kind]: (path: string, text: string) => ParsedFile} = {
     file: path.endsWith('.md') ? parseMarkdownTemplate(text, stemOf(path)) : parseTemplate(text, stemOf(path)),
   }),
   session: (path, text) => ({kind: 'session', path, file: parseSession(text)}),
+  checkpoint: path => ({kind: 'checkpoint', path, file: undefined}),
   tasks(path, text) {
     const file = parseTasks(text);
     if (!isQueue(path)) return {kind: 'tasks', path, file};

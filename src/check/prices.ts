@@ -20,7 +20,7 @@ export function unpricedModels(file: SettingsFile): Problem[] {
   if (limits?.per_day?.cost_usd === undefined) return [];
   const listed = models ?? [];
   const without = listed.flatMap(({id, price}, i) =>
-    price ? [] : [unpriced(settingPlace(file, ['models', i, 'id']), words(id))],
+    price || id === 'playbook' ? [] : [unpriced(settingPlace(file, ['models', i, 'id']), words(id))],
   );
   const isOther = default_model !== undefined && !['auto', 'default', 'playbook'].includes(default_model);
   if (!isOther || isListed(default_model, listed)) return without;

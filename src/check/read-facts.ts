@@ -83,6 +83,8 @@ function specific(parsed: ParsedFile): Partial<Facts> {
       return {defines: [`instance/${instanceOf(path)}`], ...mentionFacts(path, parsed.file)};
     case 'session':
       return sessionFacts(path, parsed.file);
+    case 'checkpoint':
+      return {defines: [`checkpoint/${path}`]};
     case 'tasks':
       return taskFacts(parsed.file);
     case 'queue':

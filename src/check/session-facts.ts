@@ -31,6 +31,8 @@ export interface SessionFact {
   agentAt: Place;
   waits: Wait[];
   copied: CopiedFact;
+  /** The file of the checkpoint in force. */
+  checkpoint?: Place & {file: string};
   /** A call was started outside the sandbox and has no result. */
   host?: true;
   /** Usage on the latest day. */
@@ -84,12 +86,22 @@ export function sessionFacts(path: string, file: Session): SessionFacts {
       agentAt: placeOf(['agent_id']),
       waits: waitsOf(file, placeOf),
       copied: detachStrings(copiedFact(file.head, header)),
+      ...checkpointFact(file),
       ...(runsOnHost(file) && {host: true as const}),
       ...(header.ephemeral === true && {ephemeral: true as const}),
       ...family(header, messages),
       ...spending(header, messages),
     },
   };
+}
+
+/** Its place is looked for in the text: this is done at every turn, and parsing a long session again would cost far more. */
+function checkpointFact({head, header}: Session): Pick<SessionFact, 'checkpoint'> {
+  const {version, versions = []} = header?.context ?? {};
+  const file = version === 1 ? undefined : versions.find(each => each.version === version)?.file;
+  if (file === undefined) return {};
+  const before = head.slice(0, Math.max(0, head.lastIndexOf(file))).split('\n');
+  return detachStrings({checkpoint: {file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1}});
 }
 
 function isFirstSegment(path: string): boolean {

@@ -7,7 +7,13 @@ import type {SessionFact} from './session-facts.ts';
 
 /** Report duplicate ids, missing templates, and what differs from the template. A missing approval is no problem: the call asks again. */
 export function checkSession(path: string, session: SessionFact, look: Look): Problem[] {
-  return session.segment ? [] : [...duplicateId(path, session, look), ...template(path, session, look)];
+  return session.segment
+    ? []
+    : [
+        ...duplicateId(path, session, look),
+        ...template(path, session, look),
+        ...missingCheckpoint(path, session, look),
+      ];
 }
 
 function duplicateId(path: string, {id, idAt}: SessionFact, look: Look): Problem[] {
@@ -19,6 +25,20 @@ function duplicateId(path: string, {id, idAt}: SessionFact, look: Look): Problem
       idAt,
       `expected each session id once, found "${id}" also in ${other.path}`,
       'rename one of the two files and its session_id',
+      path,
+    ),
+  ];
+}
+
+/** The model is never asked with a part of its conversation missing. */
+function missingCheckpoint(path: string, {checkpoint, status}: SessionFact, look: Look): Problem[] {
+  if (!checkpoint || status === 'completed' || look.named(`checkpoint/${checkpoint.file}`).length > 0) return [];
+  return [
+    problem(
+      'MISSING_CHECKPOINT',
+      checkpoint,
+      `expected the checkpoint ${checkpoint.file}, found no such file`,
+      'restore it from git, or set "version: 1" to send all messages',
       path,
     ),
   ];

@@ -78,9 +78,3 @@ export function spawnedTemplate(
 function known(tool: string): string {
   return toolNamed(tool) ?? tool;
 }
-
-/** `provider` and `model` of a call as one name. */
-export function modelNamed(provider: string | undefined, model: string | undefined): string | undefined {
-  if (provider === undefined || provider === '') return model === '' ? undefined : model;
-  return model === undefined || model === '' ? undefined : `${provider}/${model}`;
-}

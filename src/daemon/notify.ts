@@ -148,8 +148,12 @@ function desktopCommand({title, text}: Notification): readonly [string, ...strin
     const script = 'on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run';
     return ['osascript', '-e', script, ...words];
   }
-  return ['notify-send', '--app-name=agentdir', '--', ...words];
+  // Desktops read the body as markup, with links and images.
+  const [summary, body] = words;
+  return ['notify-send', '--app-name=agentdir', '--', summary, body.replace(/[&<>]/g, char => entities[char] ?? '')];
 }
+
+const entities: Readonly<Record<string, string>> = {'&': '&amp;', '<': '&lt;', '>': '&gt;'};
 
 function endGroup(pid: number | undefined): void {
   try {

@@ -12,6 +12,7 @@ const CONTENT: ReadonlySet<string> = new Set([
   'description',
   'reason',
   'assign',
+  'assign_template',
   'depends_on',
   'parent',
 ]);

@@ -20,6 +20,10 @@ export type DaemonEvent =
   /** All startup events have been reported. */
   | {event: 'ready'; home: string}
   | {event: 'asking'; session: string; agent: string; model: string}
+  /** The model writes a checkpoint for the older messages. */
+  | {event: 'compacting'; session: string; agent: string; model: string}
+  /** The checkpoint is in force. */
+  | {event: 'compacted'; session: string; agent: string; upto: string; before: number; after: number}
   /** The model's answer is in the file. */
   | {event: 'answered'; session: string; agent: string; model: string; calls: number; tokens: number | undefined}
   /** A call waits for approval. */

@@ -28,7 +28,7 @@ export interface ServerChoice {
 export type ModelChoice =
   | ServerChoice
   /** The built-in script; `why` is for people. `keys`: variables of which any would select a model. */
-  | {kind: 'playbook'; why: string; keys?: readonly string[]}
+  | {kind: 'playbook'; why: string; keys?: readonly string[]; contextTokens?: number | undefined}
   | {failed: string; hint: string};
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -52,14 +52,23 @@ const BASE = 'OPENAI_BASE_URL';
 export function chooseModel(wanted: string | undefined, settings: Settings, env: Environment): ModelChoice {
   const named = (text: string | undefined) => (text === undefined || text === 'default' ? undefined : text);
   const name = named(wanted) ?? named(settings.default_model) ?? 'auto';
-  if (name === 'playbook') return {kind: 'playbook', why: 'the model "playbook" was asked for by name'};
   const models = settings.models ?? [];
+  if (name === PLAYBOOK) return playbook('the model "playbook" was asked for by name', models);
   if (name === 'auto') return automatic(models, env);
   const listed = listedModel(name, models);
   if (!listed) return unlisted(name, models, env);
+  if (listed.id === PLAYBOOK) return playbook(`the model "${name}" was asked for by name`, models);
   const model = completed(listed, env);
   const missing = missingKey(model, env);
   return missing === undefined ? server(model, env) : withoutKey(name, missing, '');
+}
+
+const PLAYBOOK = 'playbook';
+
+/** An entry of `models:` may give the built-in model a context window. */
+function playbook(why: string, models: readonly Listed[], keys?: readonly string[]): ModelChoice {
+  const contextTokens = models.find(({id}) => id === PLAYBOOK)?.context_tokens;
+  return {kind: 'playbook', why, ...(keys && {keys}), contextTokens};
 }
 
 /** Whether a person named this model in agentdir.yaml. An agent chooses no other by itself. */
@@ -116,14 +125,14 @@ function withoutKey(name: string, variable: string, besides: string): ModelChoic
 }
 
 function automatic(models: readonly Listed[], env: Environment): ModelChoice {
-  const all = models.map(model => completed(model, env));
+  const all = models.filter(({id}) => id !== PLAYBOOK).map(model => completed(model, env));
   const ready = all.find(model => missingKey(model, env) === undefined);
   if (ready) return server(ready, env);
   const provider = providers.find(each => isUsable(each, env));
   if (provider) return server(modelOf(provider, env), env);
   const keys = all.flatMap(model => missingKey(model, env) ?? []);
   const why = 'no API key is set, and no local Ollama was found';
-  return {kind: 'playbook', why, keys: [...new Set([...keys, ...providerKeys])]};
+  return playbook(why, models, [...new Set([...keys, ...providerKeys])]);
 }
 
 /** Whether the key of the provider is set. */
@@ -171,4 +180,10 @@ function server(model: Model, env: Environment): ServerChoice {
     contextTokens: model.context_tokens,
     silenceMs: Math.round((model.timeout_seconds ?? SILENCE_SECONDS) * 1000),
   };
+}
+
+/** `provider` and `model` of a call as one name. */
+export function modelNamed(provider: string | undefined, model: string | undefined): string | undefined {
+  if (provider === undefined || provider === '') return model === '' ? undefined : model;
+  return model === undefined || model === '' ? undefined : `${provider}/${model}`;
 }

@@ -2,6 +2,7 @@ import {Cron} from 'croner';
 import {z} from 'zod';
 import {type Problem, refuseErrors} from './common/diagnostic.ts';
 import {notYet} from './common/no-effect.ts';
+import {compactionSchema} from './compaction.ts';
 import {mailSchema, slackSchema, webhooksSchema} from './connector-settings.ts';
 import {refuse, validate} from './yaml/validate.ts';
 import {duration, id} from './yaml/value-schemas.ts';
@@ -179,7 +180,11 @@ export const settingsSchema = z
             .optional()
             .describe('The environment variable with the key; never the key itself.'),
           api_env_var: z.string().min(1).optional().describe('The same as api_key_env.'),
-          context_tokens: z.int().min(1).optional(),
+          context_tokens: z
+            .int()
+            .min(1)
+            .optional()
+            .describe('The size of its context window. Sessions are compacted before a request reaches it.'),
           price: price.optional(),
           timeout_seconds: z
             .number()
@@ -294,6 +299,7 @@ export const settingsSchema = z
       })
       .nullable()
       .optional(),
+    compaction: compactionSchema.nullable().optional(),
     schedules: z.array(schedule).nullable().optional(),
     notify: z
       .union([z.array(notification), notification])

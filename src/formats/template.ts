@@ -2,6 +2,7 @@ import {z} from 'zod';
 import {workspaceSchema} from './clone-address.ts';
 import {type Problem, problem} from './common/diagnostic.ts';
 import {notYet} from './common/no-effect.ts';
+import {compactionSchema} from './compaction.ts';
 import {validate} from './yaml/validate.ts';
 import {id} from './yaml/value-schemas.ts';
 import {readQuickly} from './yaml/yaml-quick.ts';
@@ -30,6 +31,12 @@ const optionalKeys = {
     .describe('A model id or nickname of agentdir.yaml; "default" is its default_model.'),
   context: z.enum(['shared', 'fresh']).optional().describe('fresh: a new session for each task.'),
   limits: limitsSchema.optional(),
+  compaction: compactionSchema.optional(),
+  compact_model: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The model that writes the checkpoints of its sessions; their own model if left out.'),
   persistent: z.boolean().optional(),
   auto_start: z.boolean().optional(),
   max_idle_seconds: z.number().positive().optional(),

@@ -1,6 +1,6 @@
 import {closeSync, constants, fstatSync, openSync, readSync} from 'node:fs';
 import {join} from 'node:path';
-import {isSegment, stemOf} from '../formats/common/key.ts';
+import {isSegment, kindOf, stemOf} from '../formats/common/key.ts';
 import {nodeDisk} from './disk/disk.ts';
 import {listFolder} from './read.ts';
 
@@ -13,7 +13,7 @@ export interface SessionFile {
 /** All sessions without their archived segments, sorted by path. Reads no file. */
 export function listSessions(home: string): SessionFile[] {
   return listFolder(nodeDisk(home), 'sessions')
-    .filter(path => !isSegment(path))
+    .filter(path => kindOf(path) === 'session' && !isSegment(path))
     .sort()
     .map(path => ({id: stemOf(path), path}));
 }

@@ -4,6 +4,7 @@ import {delegationTools} from './tool/delegation-tools.ts';
 import {fileTools} from './tool/file-tools.ts';
 
 import {outsideTools} from './tool/outside-tools.ts';
+import {recallTools} from './tool/recall-tool.ts';
 import {runTools} from './tool/run-tools.ts';
 import {talkTools} from './tool/talk-tools.ts';
 import {taskTools} from './tool/task-tools.ts';
@@ -18,6 +19,7 @@ export const tools = {
   ...talkTools,
   ...outsideTools,
   ...contextTools,
+  ...recallTools,
   ...delegationTools,
 } as const satisfies Record<string, ToolDefinition>;
 
@@ -53,6 +55,17 @@ export const aliases: Readonly<Record<string, ToolName>> = {
 export function toolNamed(name: string): ToolName | undefined {
   if (Object.hasOwn(tools, name)) return name as ToolName;
   return Object.hasOwn(aliases, name) ? aliases[name] : undefined;
+}
+
+/** Whether an agent with these capabilities may use a tool. Any may look into its own conversation, which is offered to it when needed. */
+export function isCapable(capabilities: readonly string[], tool: string): boolean {
+  const name = toolNamed(tool);
+  return name === 'recall' || capabilities.some(own => own === tool || (name !== undefined && toolNamed(own) === name));
+}
+
+/** The tools of an agent that does a task for another one: it gives none itself. */
+export function withoutDelegation(capabilities: readonly string[]): string[] {
+  return capabilities.filter(name => !['task', 'agent_spawn'].includes(toolNamed(name) ?? ''));
 }
 
 /** `mcp__server__tool`: a tool of an MCP server, known only to that server. */

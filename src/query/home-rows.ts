@@ -1,3 +1,4 @@
+import type {Facts} from '../check/facts.ts';
 import type {HomeIndex} from '../check/home-index.ts';
 import {namesIn} from '../check/names.ts';
 import {pendingPath} from '../formats/approval/approval-path.ts';
@@ -5,6 +6,7 @@ import {blocks, wrongTasks} from '../formats/common/diagnostic.ts';
 import {kindOf} from '../formats/common/key.ts';
 import {sessionFileRows, taskFileRows} from './file-rows.ts';
 import {type OtherRows, RowIndex, type TableChange} from './row-index.ts';
+import {talkRows} from './session-rows.ts';
 
 export interface HomeSource {
   /** Must be settled. */
@@ -27,10 +29,15 @@ const PAUSE_MS = 10;
 /** The rows of a home, derived from its files. Reads only changed files again. */
 export class HomeRows {
   readonly #rows = new RowIndex();
+  /** Rows are also made from the texts of sessions. */
+  #withTalk = false;
   /** Versions of all files that define possible assignees. */
   #names = '';
 
-  async sync(source: HomeSource): Promise<void> {
+  /** `withTalk`: also what stands in sessions. */
+  async sync(source: HomeSource, withTalk = false): Promise<void> {
+    const isNew = withTalk && !this.#withTalk;
+    this.#withTalk ||= withTalk;
     const seen = new Set<string>();
     const names: string[] = [];
     const others: Found[] = [];
@@ -38,7 +45,7 @@ export class HomeRows {
       const kind = kindOf(path);
       if (kind === 'template' || kind === 'workflow' || kind === 'settings') names.push(path, version);
       if (kind !== 'tasks' && kind !== 'session') continue;
-      if (this.#rows.versionOf(path) === version) seen.add(path);
+      if (this.#rows.versionOf(path) === version && !(isNew && kind === 'session')) seen.add(path);
       else others.push({kind, path, version});
     }
     let paused = performance.now();
@@ -74,13 +81,31 @@ export class HomeRows {
   async #take({kind, path, version}: Found, source: HomeSource): Promise<boolean> {
     if (kind === 'session') {
       const facts = source.index.facts(path);
-      if (facts) this.#rows.set(path, version, sessionFileRows(path, facts));
-      return facts !== undefined;
+      if (!facts) return false;
+      const text = this.#withTalk ? await source.read(path, version) : undefined;
+      const isSegment = facts.session?.segment === true;
+      const before = isSegment ? earlierIn(source.index, path) : movedFrom(source.index, facts);
+      const talk = text === undefined ? [] : talkRows({path, text, isSegment, before});
+      this.#rows.set(path, version, [...sessionFileRows(path, facts), ...talk]);
+      return true;
     }
     const text = await source.read(path, version);
     if (text !== undefined) this.#rows.set(path, version, taskFileRows(path, text));
     return text !== undefined;
   }
+}
+
+/** How many messages of a session were moved to other files. */
+function movedFrom(index: HomeIndex, {session}: Facts): number {
+  return (session?.segments ?? []).reduce((sum, path) => sum + (index.facts(path)?.counts.messages ?? 0), 0);
+}
+
+/** How many messages of its session come before those in a segment, `sessions/archive/ID.3.session.yaml`. */
+function earlierIn(index: HomeIndex, path: string): number {
+  const [, stem = '', number] = /^(.+\.)(\d+)\.session\.yaml$/.exec(path) ?? [];
+  let sum = 0;
+  for (let n = 1; n < Number(number); n++) sum += index.facts(`${stem}${n}.session.yaml`)?.counts.messages ?? 0;
+  return sum;
 }
 
 function surroundings(index: HomeIndex): OtherRows {

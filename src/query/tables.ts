@@ -31,8 +31,19 @@ const tables = {
     ...texts('where created expires taint by at reason executed_at outcome file'),
     line: 'INTEGER',
   },
+  executions: {
+    ...texts('session parent call agent kind request status started completed'),
+    ...{turns: 'INTEGER', tool_calls: 'INTEGER', tokens_used: 'INTEGER', cost_usd: 'NUMERIC'},
+    ...texts('summary artifacts'),
+  },
+  messages: {...texts('session'), n: 'INTEGER', ...texts('role from at tool'), tokens: 'INTEGER', ...texts('text')},
   sessions: {...texts('id agent status created updated'), shared: 'INTEGER', ...texts('file'), messages: 'INTEGER'},
 } satisfies Record<string, Record<string, Affinity>>;
+
+/** Whether a query may need the texts of sessions. Reading them all takes long, so it is not done for others. */
+export function namesTalk(sql: string): boolean {
+  return /executions|messages/i.test(sql);
+}
 
 export type TableName = keyof typeof tables;
 

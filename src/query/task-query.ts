@@ -3,7 +3,7 @@ import {translate} from './dialect.ts';
 import {HomeRows, type HomeSource} from './home-rows.ts';
 import type {QueryLimits} from './sql-database.ts';
 import type {SqlRunner} from './sql-runner.ts';
-import {type Cell, columnsOf, tableNames} from './tables.ts';
+import {type Cell, columnsOf, namesTalk, tableNames} from './tables.ts';
 
 export interface QueryRows {
   columns: string[];
@@ -36,7 +36,7 @@ const IDLE_MS = 10 * 60_000;
 const DONE = {done: true} as const;
 
 /**
- * SQL over the tasks, notes, approvals and sessions of a home. Derives rows from the files and keeps them: the first
+ * SQL over the tasks, notes, approvals and sessions of a home, and what stands in the sessions. Derives rows from the files and keeps them: the first
  * query reads all task files, later ones only changed files. One query at a time.
  */
 export class TaskQuery {
@@ -73,7 +73,7 @@ export class TaskQuery {
     {most, mostMs = MOST_MS, signal, taint = false}: QueryOptions,
   ): Promise<QueryRows | QueryFailure> {
     if (text.length > MAX_SQL) return {failed: 'wrong', error: `it is longer than ${MAX_SQL} characters`};
-    await this.#rows.sync(source);
+    await this.#rows.sync(source, namesTalk(text));
     const translated = translate(text, this.#rows.taskFiles());
     const thread = await this.#load();
     if ('failed' in thread) return thread;

@@ -35,7 +35,7 @@ export async function stateOf(
       if (await daemon.current.hold(session.agent)) waiting.push(session.id);
       else working = true;
     }
-    for (const child of session ? await openChildren(files, session.id) : []) {
+    for (const child of session ? openChildren(files, session.id) : []) {
       const fact = files.index.facts(child)?.session;
       if (fact && waitsForPerson(fact)) waiting.push(fact.id);
       else working = true;
@@ -50,15 +50,13 @@ export async function stateOf(
 }
 
 /** Delegated sessions (`reviewer.pr-123.1`, `.2`, …) that have not ended, or whose result the session does not have yet. */
-async function openChildren(files: HomeFiles, parent: string): Promise<string[]> {
+function openChildren({index}: HomeFiles, parent: string): string[] {
   const open: string[] = [];
   for (let n = 1; ; n++) {
-    const [child] = files.index.definitionsOf(`session/${parent}.${n}`);
-    if (!child) return open;
-    const header = (await sessionAt(files, child.path))?.header;
-    if (header?.parent?.session !== parent) continue;
-    const isOver = header.result !== undefined || header.status === 'completed';
-    if (!isOver || header.result_due === true) open.push(child.path);
+    const [defined] = index.definitionsOf(`session/${parent}.${n}`);
+    if (!defined) return open;
+    const {child} = index.facts(defined.path)?.session ?? {};
+    if (child?.parent === parent && (!child.ended || child.due)) open.push(defined.path);
   }
 }
 

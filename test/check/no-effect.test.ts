@@ -30,9 +30,9 @@ describe('keys without effect', () => {
   const codes = (text: string) => parseSettings(text).problems.map(({code, line, hint}) => `${code} ${line} ${hint}`);
 
   it('are told once for each key, however often it occurs', () => {
-    const models = [1, 2, 3].map(n => `  - {id: m${n}, context_tokens: 5, colour: red}\n`).join('');
+    const models = [1, 2, 3].map(n => `  - {id: m${n}, mood: calm, colour: red}\n`).join('');
     expect(codes(`models:\n${models}`)).toEqual([
-      'NO_EFFECT 2 leave it for a later version, or remove it',
+      'NO_EFFECT 2 remove it, or make it a comment',
       'NO_EFFECT 2 remove it, or make it a comment',
     ]);
   });

@@ -418,12 +418,7 @@ describe('a call that ran', () => {
     await whenItem(house.home, item.id, ({outcome}) => outcome !== undefined);
     await resultsOf(id);
     await clean(house.home);
-    const log = await git(house.home, 'log', '--format=%H %s', '--', 'tasks/approvals.task.md');
-    const [approved = ''] =
-      log
-        .split('\n')
-        .find(line => line.endsWith(`${item.id} approved`))
-        ?.split(' ') ?? [];
+    const approved = (await git(house.home, 'log', '-1', '--format=%H', `--grep=approved ${item.id} by hand`)).trim();
     const head = (await git(house.home, 'rev-parse', 'HEAD')).trim();
     for (const back of [
       ['checkout', approved, '--', 'sessions', 'tasks', 'approvals'],

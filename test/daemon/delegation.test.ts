@@ -1,6 +1,7 @@
 import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import type {Session} from '../../src/formats/session/session.ts';
 import {agentdir, until} from '../cli/run.ts';
 import {askedBy, decideInQueue, field, pagePath} from './deciding.ts';
 import {
@@ -105,6 +106,44 @@ describe('a task for another agent', () => {
     });
     expect(results.get('c')).toMatchObject({success: false, code: 'INVALID_ARGUMENTS'});
     expect(results.get('d')).toMatchObject({success: true});
+    expect(await daemon.stop()).toBe(0);
+    await expectSound(home);
+  });
+
+  it('cannot be used to approve, to raise limits, to delegate further, or to hide what was read from outside', async () => {
+    const {home, env, parts} = await gatherTeam({
+      'templates/hand.agent.yaml': `${HAND}tainted: [inbox/mail.jsonl#1]\nlimits: {max_turns: 4}\n`,
+    });
+    parts.set('plan', (_, nth) => (nth === 0 ? {calls: [taskCall('a', 'hostile')]} : {text: 'I see.'}));
+    const file = (id: string, path: string) => ({id, name: 'create_file', arguments: {path, content: 'x'}});
+    parts.set('hostile', (_, nth) =>
+      nth === 0
+        ? {
+            calls: [
+              taskCall('t', 'more'),
+              {id: 's', name: 'agent_spawn', arguments: {name: 'mine', template: 'hand'}},
+              file('w', '../../tasks/approvals.task.md'),
+              file('x', '../boss/x.md'),
+              file('y', '../../templates/hand.agent.yaml'),
+              {id: 'c', name: 'execute_command', arguments: {command: 'touch ../../allowlist.yaml'}},
+            ],
+          }
+        : {text: 'All is done.'},
+    );
+    beginWith(home, 'boss-1', 'plan');
+    const daemon = await serve(home, env);
+    const asks = await askedBy(home, 'boss-1.1');
+    expect(field(asks, 'taint')).toContain('inbox/mail.jsonl#1');
+    decideInQueue(home, asks.id, '-');
+    const parent = await whenSession(home, 'boss-1', isAsleep);
+    const results = resultsIn(sessionIn(home, 'boss-1.1') as Session);
+    expect([...results].map(([id, {success}]) => `${id} ${success}`)).toEqual(
+      ['t', 's', 'w', 'x', 'y', 'c'].map(id => `${id} false`),
+    );
+    expect(results.get('t')).toMatchObject({code: 'NOT_ALLOWED'});
+    expect(results.get('s')).toMatchObject({code: 'NOT_ALLOWED'});
+    expect(resultsIn(parent).get('a')).toMatchObject({untrusted: true, sources: ['inbox/mail.jsonl#1']});
+    expect(parent.header?.tainted).toEqual(['inbox/mail.jsonl#1']);
     expect(await daemon.stop()).toBe(0);
     await expectSound(home);
   });

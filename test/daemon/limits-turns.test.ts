@@ -134,7 +134,6 @@ describe('a day', () => {
     put(home, {[path('s1')]: least});
     await settled(home, path('s1'), text => text.includes('status: sleeping'));
     await first.kill();
-    expect(read(home, 'state/spend.yaml')).toBe('');
     const once = () => agentdir(home, ['start', '--once'], {...environment, ...env});
     put(home, {[path('s2')]: least});
     expect(await once()).toMatchObject({code: 0});

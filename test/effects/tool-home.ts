@@ -86,6 +86,7 @@ export function toolHome(changes: Partial<ToolContext> = {}): ToolHome {
     },
     updateTask: async () => ({success: true}),
     send: async () => ({success: true}),
+    recall: async () => ({success: true}),
     query: async () => ({columns: [], rows: [], more: false, cut: false}),
     outside: {settings: {}, env: {}, messageName: `call-${home}`, sent: async () => {}},
     redact: makeRedactor([]),

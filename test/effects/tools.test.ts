@@ -45,6 +45,7 @@ const examples: Record<ToolName, object> = {
   create_task: {title: 'Check Redis'},
   update_task: {id: 'task-1', status: 'completed'},
   send_message: {to: 'planner', content: 'Redis is up'},
+  recall: {query: 'two'},
   query_tasks: {query: 'SELECT id FROM tasks'},
   list_agents: {},
   list_sessions: {},
@@ -90,6 +91,20 @@ function treeOf(folder: string): [string, string][] {
     })
     .sort();
 }
+
+it('no rule lets an agent choose the model of an agent that it adds, unless agentdir.yaml lists it', async () => {
+  const outside = {settings: {models: [{id: 'gpt-5'}]}, env: {}, messageName: 'one call', sent: async () => {}};
+  const {context} = filled({outside});
+  const asks = async (model: Record<string, string>) => {
+    const call = {name: 'agent_spawn', arguments: JSON.stringify({name: 'helper', ...model})};
+    const ready = await prepareCall(call, ['agent_spawn'], allowAll, context);
+    return 'refused' in ready ? ready.refused : ready.asks;
+  };
+  expect(await asks({})).toBe(false);
+  expect(await asks({provider: 'openai', model: 'gpt-5'})).toBe(false);
+  expect(await asks({provider: 'openai', model: 'gpt-5-pro'})).toBe(true);
+  expect(await asks({model: 'evil/model'})).toBe(true);
+});
 
 describe.each(Object.keys(tools) as ToolName[])('the contract of a tool: %s', name => {
   const call = (args: unknown) => ({name, arguments: typeof args === 'string' ? args : JSON.stringify(args)});

@@ -40,6 +40,7 @@ function servicesOf({
   updateTask,
   send,
   query,
+  recall,
   agents,
   sessions,
   ...of
@@ -55,6 +56,7 @@ function servicesOf({
     updateTask,
     send,
     query,
+    recall,
     agents,
     sessions,
     sent: async () => {},

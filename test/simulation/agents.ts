@@ -9,7 +9,8 @@ import type {SimulatedTime} from './time.ts';
 
 /** What a message may ask of the scripted model: `do:run-ask` in its text. */
 export const WISHES = ['say', 'run-free', 'run-ask', 'run-both', 'send', 'task', 'slow', 'busy', 'list'] as const;
-export type Wish = (typeof WISHES)[number];
+/** `delegate` is only in histories about that: others must stay as they are. */
+export type Wish = (typeof WISHES)[number] | 'delegate';
 
 /** A command that was really run: once is right, whatever crashed. */
 export interface RunCommand {
@@ -42,8 +43,9 @@ export class ScriptedModel {
     this.#process.while(
       new Promise(resolve => {
         const [wish, answers] = wishOf(request);
+        const atLength = request.session.at(-1)?.role === 'tool_result' && isAtLength(request);
         const slow = wish === 'slow' ? 4_000 : this.#random.int(60);
-        const cancel = this.#time.after(5 + slow, () => resolve(this.#answer(wish, answers)), this.#process);
+        const cancel = this.#time.after(5 + slow, () => resolve(this.#answer(wish, answers, atLength)), this.#process);
         request.signal.addEventListener('abort', () => {
           cancel();
           resolve({aborted: true});
@@ -51,7 +53,7 @@ export class ScriptedModel {
       }),
     );
 
-  #answer(wish: Wish, answers: number): Answer {
+  #answer(wish: Wish, answers: number, atLength: boolean): Answer {
     const n = ++this.#world.count;
     if (wish === 'busy' && this.#random.chance(0.5)) return {retry: 'busy', kind: 'busy', after: 700};
     const call = (name: string, args: object) => ({id: `c${n}${name[0]}`, name, arguments: JSON.stringify(args)});
@@ -61,6 +63,10 @@ export class ScriptedModel {
       'run-both': [call('list_agents', {}), call('execute_command', {command: `ask-${n}`})],
       send: [call('send_message', {to: 'helper', content: `a${n} from another agent`})],
       task: [call('create_task', {title: `a${n} to be done`, assignee: 'helper'})],
+      delegate: [
+        call('task', {agent_type: 'helper', description: `a${n} do:list at length`}),
+        {...call('task', {agent_type: 'helper', description: `a${n} do:slow`, wait: n % 2 === 0}), id: `c${n}u`},
+      ],
       list: [call('list_agents', {})],
       say: [],
       slow: [],
@@ -69,7 +75,13 @@ export class ScriptedModel {
     const isLast = answers > 0 || calls.length === 0;
     const usage = {input_tokens: 10, output_tokens: 5};
     const reply: Reply = isLast
-      ? {content: `a${n} is done`, calls: [], model: 'scripted', usage, cut: false}
+      ? {
+          content: `a${n} is done${atLength ? ', all of it'.repeat(80) : ''}`,
+          calls: [],
+          model: 'scripted',
+          usage,
+          cut: false,
+        }
       : {content: `a${n} begins`, calls, model: 'scripted', usage, cut: false};
     return {reply};
   }
@@ -79,8 +91,13 @@ export class ScriptedModel {
 function wishOf({session}: ModelRequest): [Wish, number] {
   const at = session.findLastIndex(({role}) => role === 'user');
   const text = session[at]?.content ?? '';
-  const wish = WISHES.find(each => text.includes(`do:${each}`)) ?? 'say';
+  const wish = text.includes('do:delegate') ? 'delegate' : (WISHES.find(each => text.includes(`do:${each}`)) ?? 'say');
   return [wish, session.slice(at + 1).filter(({role}) => role === 'assistant').length];
+}
+
+/** Whether the answer is to be so long that a summary is asked for. */
+function isAtLength({session}: ModelRequest): boolean {
+  return session[0]?.content?.includes('at length') === true;
 }
 
 const nothing = async () => ({notes: [], commit: undefined});

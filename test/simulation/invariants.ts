@@ -23,6 +23,7 @@ export function violations(end: EndState): string[] {
     ...wrongRuns(end),
     ...wrongSessions(sessions),
     ...wrongDeliveries(end, sessions),
+    ...wrongChildren(sessions),
     ...wrongFiles(end),
     ...wrongAuthors(end),
     ...dirtyFiles(end),
@@ -107,6 +108,21 @@ function wrongDeliveries({files, written, removed}: EndState, sessions: Readonly
   for (const [what, n] of counts) if (n > 1) wrong.push(`${what} came ${n} times`);
   for (const [word, path] of written)
     if (path.startsWith('inbox/') && !counts.has(word) && !removed.has(word)) wrong.push(`${word} was never delivered`);
+  return wrong;
+}
+
+/** A call that gives a task has one session for it, which has one result and owes it to nobody. */
+function wrongChildren(sessions: ReadonlyMap<string, Session>): string[] {
+  const wrong: string[] = [];
+  const byCall = new Map<string, string>();
+  for (const [path, {header}] of sessions) {
+    if (!header?.parent) continue;
+    const call = `${header.parent.session} ${header.parent.call}`;
+    if (byCall.has(call)) wrong.push(`${path} and ${byCall.get(call)} do the task of one call: ${call}`);
+    byCall.set(call, path);
+    if (header.result === undefined) wrong.push(`${path} has no result at the end`);
+    if (header.result_due) wrong.push(`${path} still owes its result`);
+  }
   return wrong;
 }
 

@@ -1,9 +1,9 @@
 import {brokenSource} from './broken-source.mjs';
 import {type Outcome, runSeed, shrink, sortOf} from './run-seed.ts';
 import {sabotages} from './sabotage.ts';
-import {describeStep, rotationsOf, stepsOf, storyWith} from './steps.ts';
+import {delegationsOf, describeStep, rotationsOf, stepsOf, storyWith} from './steps.ts';
 
-/** `npm run simulate -- [--rotations] [--seeds N] [--from S] [--seed S,S…] [--break WHAT] [--whole]`, or `--every [N]`; see docs/simulation.md. */
+/** `npm run simulate -- [--rotations|--delegations] [--seeds N] [--from S] [--seed S,S…] [--break WHAT] [--whole]`, or `--every [N]`; see docs/simulation.md. */
 function option(name: string): string | undefined {
   const at = process.argv.indexOf(`--${name}`);
   return at === -1 ? undefined : process.argv[at + 1];
@@ -17,7 +17,8 @@ const sabotage = broken === undefined ? undefined : sabotages[broken];
 const breakages = [...Object.keys(sabotages), ...Object.keys(brokenSource)];
 if (broken !== undefined && !breakages.includes(broken)) throw new Error(`--break one of ${breakages.join(', ')}`);
 
-const history = process.argv.includes('--rotations') ? rotationsOf : stepsOf;
+const kind = process.argv.find(each => each === '--rotations' || each === '--delegations');
+const history = kind === '--rotations' ? rotationsOf : kind === '--delegations' ? delegationsOf : stepsOf;
 
 if (process.argv.includes('--every')) process.exit(await killAtEveryStep(Number(option('every') ?? 1) || 1));
 

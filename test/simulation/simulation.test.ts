@@ -10,6 +10,11 @@ describe('a simulated home', () => {
     expect(code, out).toBe(0);
   });
 
+  it('gives every task of another session one session and one result', {timeout: 900_000}, async () => {
+    const {out, code} = await simulate('--delegations', '--seeds', `${thorough ? 40 : 5}`);
+    expect(code, out).toBe(0);
+  });
+
   it('delivers every line of rotated inboxes once', {timeout: 900_000}, async () => {
     const {out, code} = await simulate('--rotations', '--seeds', `${SEEDS}`);
     expect(code, out).toBe(0);

@@ -42,6 +42,12 @@ const HOME: Readonly<Record<string, string>> = {
   'memory/notes.md': '# Notes\n\n',
 };
 
+const DELEGATING: Readonly<Record<string, string>> = {
+  ...HOME,
+  'allowlist.yaml': 'version: 1\ntools: {task: allow}\n',
+  'templates/worker.agent.yaml': `${HOME['templates/worker.agent.yaml']?.replace('[list_agents', '[task, list_agents')}`,
+};
+
 const START = Date.parse('2026-03-02T08:00:00.000Z');
 /** After the last step everything that is due is done within this. */
 const SETTLE_MS = 25_000;
@@ -95,7 +101,8 @@ export class Simulation {
   }
 
   async #run(steps: readonly Step[]): Promise<Outcome> {
-    for (const [path, text] of Object.entries(HOME)) {
+    const delegates = steps.some(step => step.do === 'say' && step.wish === 'delegate');
+    for (const [path, text] of Object.entries(delegates ? DELEGATING : HOME)) {
       if (path.includes('/')) this.#personDisk.makeDirectory(path.slice(0, path.lastIndexOf('/')));
       this.#personDisk.write(path, text);
     }

@@ -118,6 +118,14 @@ export function storyWith(how: Death, dies: number, diesAgain: number | undefine
   ];
 }
 
+/** A history in which agents give tasks to others. */
+export function delegationsOf(seed: number): Step[] {
+  const delegates: ReadonlySet<Wish> = new Set(['say', 'list', 'busy', 'task', 'run-free']);
+  return stepsOf(seed).map(step =>
+    step.do === 'say' && delegates.has(step.wish) ? {...step, wish: 'delegate'} : step,
+  );
+}
+
 function stepFrom(random: SeededRandom): Step {
   const kind = kindFrom(random);
   const wait = random.chance(0.5) ? random.int(150) : random.int(4_000);

@@ -22,7 +22,7 @@ import type {With} from '../state/parts.ts';
 import {effectsOf} from '../world/effects.ts';
 
 export const PROTECTED_FILES: readonly string[] = ['agentdir.yaml', 'allowlist.yaml', APPROVALS_FILE];
-const FOLDERS = ['templates', 'approvals/pending', 'tasks/archive'];
+const FOLDERS = ['templates', 'workflows', 'approvals/pending', 'tasks/archive'];
 /** Defines the agents of a workflow instance. */
 const RUN = /^\.workflow\/[^/]+\/run\.yaml$/;
 
@@ -40,7 +40,7 @@ export function makeGuard(daemon: With<'files' | 'reports' | 'approvals'>): Guar
   };
 }
 
-/** Whether the file holds decisions, settings, rules or templates, which only a person may change. */
+/** Whether the file holds decisions, settings, rules, templates or workflows, which only a person may change. */
 export function isProtected(path: string): boolean {
   return PROTECTED_FILES.includes(path) || RUN.test(path) || FOLDERS.some(folder => path.startsWith(`${folder}/`));
 }

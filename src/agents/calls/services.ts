@@ -9,12 +9,15 @@ import type {With} from '../state/parts.ts';
 import {createTasks} from '../tasks/create-tasks.ts';
 import {updateTaskForAgent} from '../tasks/update-task.ts';
 import {runQuery} from './query.ts';
+import {recallMessages} from './recall-messages.ts';
 import {recordSent} from './record-sent.ts';
 import {addMemoryNote} from './remember.ts';
 
 /** The daemon services that a running call may use, except those for workflows and delegation. */
 export function servicesFor(
-  daemon: With<'files' | 'reports' | 'current' | 'mail' | 'approvals' | 'tasks' | 'notes' | 'spend' | 'effects'>,
+  daemon: With<
+    'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'tasks' | 'notes' | 'spend' | 'effects'
+  >,
   caller: Caller,
   call: Call,
   signal: AbortSignal,
@@ -27,6 +30,7 @@ export function servicesFor(
     updateTask: change => updateTaskForAgent(daemon, caller, call, change),
     send: message => sendMessage(daemon, caller, call, message),
     query: text => runQuery(daemon, text, signal),
+    recall: wanted => recallMessages(daemon, caller, wanted),
     ended: () => endUnconfined(daemon, nameOfCall(caller, call)),
     sent: (file, record) => recordSent(daemon, file, record),
     agents: () =>

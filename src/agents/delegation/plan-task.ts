@@ -5,8 +5,9 @@ import {failure} from '../../effects/tool/failure.ts';
 import type {Arguments, TaskPlan, ToolFailure} from '../../effects/tool/tool.ts';
 import {escapeAll} from '../../formats/common/visible.ts';
 import type {TemplateValue} from '../../formats/template.ts';
+import {withoutDelegation} from '../../policy/tools.ts';
 import {agentExists, agentMeant, isPersonIn, suggestAgents} from '../mail/agents.ts';
-import {type Caller, isChild, withoutDelegation} from '../state/caller.ts';
+import {type Caller, isChild} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 
 /** The agent that a task is for, as a person is asked about it; or why it cannot be given the task. */

@@ -1,10 +1,11 @@
-import {modelNamed, SPAWNED, spawnedPath, spawnedTemplate} from '../../check/spawned-agent.ts';
+import {SPAWNED, spawnedPath, spawnedTemplate} from '../../check/spawned-agent.ts';
 import {GENERAL} from '../../check/task-links.ts';
 import {agentNameIn} from '../../decide/new-tasks.ts';
 import {taintOf} from '../../decide/taint.ts';
 import {failure} from '../../effects/tool/failure.ts';
 import type {Arguments, ToolResult} from '../../effects/tool/tool.ts';
 import {escapeAll} from '../../formats/common/visible.ts';
+import {modelNamed} from '../../formats/model-choice.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
 import {newTemplate, type TemplateValue} from '../../formats/template.ts';
 import {lookAgain} from '../../loop/look-again.ts';
@@ -76,7 +77,7 @@ export function spawnedAgentReconciler({turns}: With<'turns'>): Reconciler {
       const {text, by, trailers, written} = agent;
       return {
         text,
-        entry: {words: 'agent added', cause: 'spawn', agent: by, trailers},
+        entry: {words: `agent added by @${by}`, cause: 'spawn', trailers},
         done: () => {
           agents.delete(path);
           written();

@@ -52,6 +52,8 @@ async function taskResult(
   const fact = files.index.facts(path)?.session;
   if (!fact) return undefined;
   if (fact.child?.parent !== caller.session) return gone(id, `${id} is not a session for this task`);
+  if (!fact.child.ended && path.startsWith('sessions/archive/'))
+    return gone(id, 'the session that did the task was archived');
   if (!fact.child.ended) return goesOn() ? (resultWhileRunning(id) as ToolResult) : undefined;
   const child = await acceptedSession(files, path);
   const result = child?.header?.result;

@@ -12,6 +12,7 @@ import type {ToolResult} from '../../effects/tool/tool.ts';
 import type {Session} from '../../formats/session/session.ts';
 import {insertMessage} from '../../formats/session/session-edit.ts';
 import type {Call} from '../../formats/session/session-schema.ts';
+import type {TemplateValue} from '../../formats/template.ts';
 import {crashPoint} from '../../home/disk/crash.ts';
 import {lookAgain} from '../../loop/look-again.ts';
 import {resultMessage} from '../calls/calls.ts';
@@ -25,6 +26,9 @@ import {stopTasks} from './task-results.ts';
 
 type Needs = With<'files' | 'turns' | 'spend'>;
 
+/** The session of a task. The template of its agent may be gone: then its time still ends. */
+type TaskCaller = Pick<Caller, 'path' | 'session' | 'agent'> & {template: TemplateValue | undefined};
+
 /** Whether the session does a task that has not ended. */
 export function isOpenTask({header}: Session): boolean {
   return header?.kind === 'task' && header.result === undefined;
@@ -36,7 +40,7 @@ export function isOpenTask({header}: Session): boolean {
  */
 export async function taskStep(
   daemon: Needs,
-  caller: Caller,
+  caller: TaskCaller,
   session: Session,
   now: string,
 ): Promise<SessionStep | undefined> {
@@ -78,7 +82,7 @@ function isAtEnd(turns: Needs['turns'], path: string, session: Session): boolean
 /** Why the task ends without a final answer. A person's own task ends only if a person says so. */
 function forcedEnd(
   daemon: Needs,
-  {path, template}: Caller,
+  {path, template}: TaskCaller,
   session: Session,
   now: string,
 ): {status: 'failed' | 'stopped'; error: string} | undefined {
@@ -91,7 +95,7 @@ function forcedEnd(
   if (header.status === 'error') return {status: 'failed', error: errorText(header.error)};
   const limit = next.do === 'ask' || header.status === 'waiting' ? limitFor(daemon, path, session) : undefined;
   if (limit && ofTask.has(limit.scope)) return {status: 'failed', error: `it reached a limit: ${reachedWords(limit)}`};
-  const seconds = template.limits?.task_timeout_seconds ?? TASK_SECONDS;
+  const seconds = template?.limits?.task_timeout_seconds ?? TASK_SECONDS;
   const left = Date.parse(header.created ?? now) + seconds * 1000 - files.disk.clock.now();
   if (left <= 0)
     return {status: 'failed', error: `it took longer than ${seconds} s (limits.task_timeout_seconds of its agent)`};
@@ -110,7 +114,7 @@ function errorText(error: unknown): string {
 
 async function endStep(
   daemon: Needs,
-  {path, agent}: Caller,
+  {path, agent}: TaskCaller,
   session: Session,
   end: Exclude<TaskEnd, string>,
   now: string,

@@ -152,7 +152,7 @@ export async function newSessionFor(
   const schema = `${'../'.repeat(path.split('/').length - 1)}schemas/session.json`;
   return {
     text: newSession(header, messages, schema),
-    entry: entryOf(letters),
+    entry: openingEntry(first, letters),
     done: () => {
       crashPoint('delivery');
       for (const letter of letters)
@@ -182,6 +182,14 @@ function urgentPosition(messages: readonly Message[], basis: number): number {
   while (at > basis && messages[at - 1]?.role === 'user') at--;
   while (at < messages.length && messages[at]?.priority === 'high') at++;
   return at;
+}
+
+/** The entry of a new session. */
+function openingEntry({opening: {parent}}: Letter, letters: readonly Letter[]): DaemonEntry {
+  const entry = entryOf(letters);
+  if (!parent) return entry;
+  const trailers: [string, string][] = [...(entry.trailers ?? []), ['Parent', parent.session], ['Call', parent.call]];
+  return {...entry, words: `begins a task for ${parent.session}`, trailers};
 }
 
 function entryOf(letters: readonly Letter[]): DaemonEntry {

@@ -1,15 +1,12 @@
 import {withHeader} from '../../decide/turn.ts';
-import {kindOf, stemOf} from '../../formats/common/key.ts';
+import {stemOf} from '../../formats/common/key.ts';
 import {type Session, sessionText} from '../../formats/session/session.ts';
 import {SPLIT_AT, splitPlace, splitSession} from '../../formats/session/session-split.ts';
-import {readHomeFile} from '../../home/read.ts';
-import {setFacts} from '../../loop/accept-version.ts';
-import {type FileContent, type FileSnapshot, snapshotOfSession} from '../../loop/file-snapshot.ts';
-import {statSignature} from '../../loop/file-state.ts';
-import type {DaemonEntry} from '../../loop/planned-write.ts';
-import {createText, replaceText} from '../../loop/write.ts';
+import {type FileContent, snapshotOfSession} from '../../loop/file-snapshot.ts';
+import type {HomeFiles} from '../../loop/home-files.ts';
 import type {With} from '../state/parts.ts';
 import {openTask} from './open-task.ts';
+import {writeBeside} from './write-beside.ts';
 
 /** Bulk messages may grow a session that cannot move older messages up to this size. */
 export const FULL_AT = 1024 * 1024;
@@ -46,13 +43,12 @@ export async function makeRoom(
   session: Session,
   now: string,
 ): Promise<Session> {
-  const {files} = daemon;
   const {header} = session;
   const place = session.body.length < SPLIT_AT ? 0 : countMovable(daemon, path, session);
   if (!header || place === 0) return session;
   const id = header.session_id ?? stemOf(path);
   const named = header.segments ?? [];
-  const segment = `sessions/archive/${id}.${named.length + 1}.session.yaml`;
+  const segment = nextSegment(daemon.files, id, named);
   const {forked_from, created} = header;
   const own = {
     ...{session_id: stemOf(segment), agent_id: header.agent_id, status: 'completed' as const},
@@ -63,39 +59,17 @@ export async function makeRoom(
   if (older.problems.length > 0 || older.messages.length !== place) return session;
   const text = sessionText(older);
   const seenAs = (found: FileContent) => snapshotOfSession(segment, older, text, found);
-  const ignored = await files.looks.ignored.has(segment);
-  const seen = await write(
-    daemon,
-    segment,
-    text,
-    {words: `${place} older messages of ${id}`, cause: 'segment'},
-    seenAs,
-  );
-  if (!seen) return session;
-  files.known.set(segment, {
-    signature: statSignature(seen.stat),
-    blob: seen.blob,
-    good: seen.blob,
-    settled: true,
-    ignored,
-  });
-  setFacts(files, segment, seen.facts);
+  const entry = {words: `${place} older messages of ${id}`, cause: 'segment'};
+  if (!(await writeBeside(daemon, segment, text, {entry, seenAs}))) return session;
   daemon.turns.segments.wrote(segment, older.messages);
   return withHeader(rest, {segments: [...named, segment]}, now);
 }
 
-async function write(
-  daemon: With<'files' | 'reports'>,
-  path: string,
-  text: string,
-  entry: DaemonEntry,
-  seenAs: (found: FileContent) => FileSnapshot,
-): Promise<FileSnapshot | undefined> {
-  const existing = readHomeFile(daemon.files.disk, path);
-  const kind = kindOf(path);
-  if (!kind || (existing && existing.bytes === undefined)) return undefined;
-  const written = existing
-    ? await replaceText(daemon, {...seenAs(existing), bytes: existing.bytes}, text, {steps: [{entry}], seenAs})
-    : await createText(daemon, path, text, entry, seenAs);
-  return 'seen' in written ? written.seen : undefined;
+/** The file for the next segment. A session that does a task for this one may have the name of the first. */
+function nextSegment({index}: HomeFiles, id: string, named: readonly string[]): string {
+  for (let n = named.length + 1; ; n++) {
+    const path = `sessions/archive/${id}.${n}.session.yaml`;
+    const isTaken = index.definitionsOf(`session/${id}.${n}`).some(other => other.path !== path);
+    if (!isTaken && !named.includes(path)) return path;
+  }
 }

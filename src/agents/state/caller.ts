@@ -2,7 +2,7 @@ import {createHash} from 'node:crypto';
 import type {Session} from '../../formats/session/session.ts';
 import type {Call, SessionHeader} from '../../formats/session/session-schema.ts';
 import type {TemplateValue} from '../../formats/template.ts';
-import {toolNamed, tools} from '../../policy/tools.ts';
+import {toolNamed, tools, withoutDelegation} from '../../policy/tools.ts';
 
 /** The session, agent and template that calls are made for. */
 export interface Caller {
@@ -22,10 +22,6 @@ export function isChild(header: SessionHeader | undefined): boolean {
 /** The tools of the agent in this session: one that does a task for another gives none itself. */
 export function capabilitiesOf({template, of}: Pick<Caller, 'template' | 'of'>): readonly string[] {
   return isChild(of.header) ? withoutDelegation(template.capabilities) : template.capabilities;
-}
-
-export function withoutDelegation(capabilities: readonly string[]): string[] {
-  return capabilities.filter(name => !['task', 'agent_spawn'].includes(toolNamed(name) ?? ''));
 }
 
 /** Whether the call gives a task to another session. */

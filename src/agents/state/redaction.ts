@@ -1,4 +1,4 @@
-import type {Answer, Reply} from '../../effects/model/answer.ts';
+import type {Reply} from '../../effects/model/answer.ts';
 import {connectorVariables} from '../../formats/connector-settings.ts';
 import type {DaemonEvent, Report} from '../../formats/daemon-event.ts';
 import type {Settings} from '../../formats/settings.ts';
@@ -35,8 +35,10 @@ export function makeRedaction(env: NodeJS.ProcessEnv): Redaction {
 }
 
 /** Call before an answer is used, so that recorded calls equal executed calls. */
-export function redactAnswer<T extends Answer | {limited: true}>(redact: Redactor, random: Random, answer: T): T {
-  return 'reply' in answer ? {...answer, reply: redactReply(redact, random, answer.reply)} : redact.value(answer);
+export function redactAnswer<T extends object>(redact: Redactor, random: Random, answer: T): T {
+  return 'reply' in answer
+    ? {...answer, reply: redactReply(redact, random, answer.reply as Reply)}
+    : redact.value(answer);
 }
 
 function redactReply(redact: Redactor, random: Random, reply: Reply): Reply {

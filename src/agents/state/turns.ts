@@ -1,3 +1,4 @@
+import type {NewCheckpoint} from '../../decide/compaction.ts';
 import type {Reply} from '../../effects/model/answer.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
 import type {Cancel, Clock} from '../../home/disk/clock.ts';
@@ -6,8 +7,13 @@ import type {Segments} from './segments.ts';
 import {SlotPool} from './slots.ts';
 import {WorkspaceLocks} from './workspace-locks.ts';
 
-/** How a question to a model ended. */
-export type QuestionResult = {reply: Reply} | {failed: string; hint: string} | {limited: true};
+/** How a question to a model ended. `checkpoint`: the session had to be compacted first. `refused`: why a person's wish for that failed. */
+export type QuestionResult =
+  | {reply: Reply}
+  | {failed: string; hint: string}
+  | {limited: true}
+  | {checkpoint: NewCheckpoint}
+  | {refused: string};
 
 /** A question to a model for one session. */
 export interface Question {

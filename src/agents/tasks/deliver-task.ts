@@ -34,7 +34,7 @@ export async function deliverTask(
   daemon.reports.troubles.set(
     `start ${fieldOf(task, 'id')}`,
     agent === undefined
-      ? `task ${fieldOf(task, 'id')} (${path}): there is no template for its agent; add templates/general-purpose.agent.md, or set default_agent in agentdir.yaml`
+      ? `task ${fieldOf(task, 'id')} (${path}): ${noTemplate(fieldOf(task, 'assign_template'))}`
       : undefined,
   );
   const template = agent === undefined ? undefined : await daemon.current.template(agent);
@@ -72,6 +72,12 @@ export async function deliverTask(
     },
   });
   lookAgain(files, receiver.path);
+}
+
+function noTemplate(wanted: string | undefined): string {
+  if (wanted === undefined)
+    return 'there is no template for its agent; add templates/general-purpose.agent.md, or set default_agent in agentdir.yaml';
+  return `assign_template names "${wanted}", and there is no such agent; see agentdir agents list`;
 }
 
 /** Find out whether this home delivered a task that says `assigned` and no session, and record the session if it did. */
@@ -143,12 +149,15 @@ async function asksForModel({files, current}: With<'files' | 'current'>, task: T
   return unlistedModelOf(task, await current.settings(), gateContext(files)) !== undefined;
 }
 
-/** The agent for the task. `new:provider/model` uses the general template with that model. */
+/** The agent for the task. `new:provider/model` uses the template of `assign_template`, else the general one, with that model. */
 async function assignee({files, current}: With<'files' | 'current'>, task: Task): Promise<string | undefined> {
   const {name, model} = assigneeOf(task);
   if (model === undefined) return name;
+  const exists = (agent: string) => files.index.definitionsOf(`agent/${agent}`).length > 0;
+  const wanted = fieldOf(task, 'assign_template');
+  if (wanted !== undefined) return exists(wanted) ? wanted : undefined;
   const {default_agent} = await current.settings();
-  return [GENERAL, default_agent ?? ''].find(agent => files.index.definitionsOf(`agent/${agent}`).length > 0);
+  return [GENERAL, default_agent ?? ''].find(exists);
 }
 
 function receiverOf(files: HomeFiles, agent: string, task: Task, fresh: boolean): Receiver {

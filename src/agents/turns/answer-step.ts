@@ -1,4 +1,5 @@
 import {waitForMore} from '../../decide/budget.ts';
+import {withoutWish} from '../../decide/context-versions.ts';
 import {isAskedToSummarize} from '../../decide/delegation.ts';
 import {CONTINUE_PROMPT, mayContinue, nextAction, withHeader} from '../../decide/turn.ts';
 import type {Reply} from '../../effects/model/answer.ts';
@@ -14,6 +15,7 @@ import type {With} from '../state/parts.ts';
 import {followUpAnswer} from './after-answer.ts';
 import {staleness} from './ask.ts';
 import {callStep} from './call-step.ts';
+import {checkpointStep} from './checkpoint-step.ts';
 
 /** Record the model's answer or failure. An answer to an outdated question is dropped. */
 export async function answerStep(
@@ -42,6 +44,16 @@ export async function answerStep(
     // The limit was raised, or a new message arrived: ask again.
     done();
     return undefined;
+  }
+  if ('checkpoint' in ended) {
+    const step = await checkpointStep(daemon, caller, session, ended.checkpoint, now);
+    return step && {...step, done};
+  }
+  if ('refused' in ended) {
+    const {refused: failed} = ended;
+    report({event: 'failed', session: caller.session, agent, why: failed, hint: 'see agentdir help compact'});
+    const header = {context: withoutWish(session.header ?? {}, failed)};
+    return {session: withHeader(session, header, now), entry: {words: 'not compacted', cause: 'compaction'}, done};
   }
   if ('failed' in ended) {
     const error = `${ended.failed}; ${ended.hint}`;

@@ -1,11 +1,14 @@
+import {systemPrompt} from '../../check/prompt-ending.ts';
+import type {ModelContext} from '../../decide/context.ts';
 import {isAskedToSummarize} from '../../decide/delegation.ts';
-import {chatHistory} from '../../decide/history.ts';
+import {batchEnd} from '../../decide/request-batch.ts';
 import {beginsWith, isCancelled, mayWork} from '../../decide/turn.ts';
 import type {Answer, RetryKind} from '../../effects/model/answer.ts';
 import {estimateUsage, isCounted} from '../../effects/model/collect.ts';
 import {chooseModel} from '../../formats/model-choice.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
+import type {Settings} from '../../formats/settings.ts';
 import type {TemplateValue} from '../../formats/template.ts';
 import {type Clock, timestamp} from '../../home/disk/clock.ts';
 import {crashPoint} from '../../home/disk/crash.ts';
@@ -17,7 +20,7 @@ import type {With} from '../state/parts.ts';
 import {redactAnswer} from '../state/redaction.ts';
 import type {Question, QuestionResult} from '../state/turns.ts';
 import {noteTaskBegun} from '../tasks/deliver-task.ts';
-import {promptEnding} from './prompt-ending.ts';
+import {type Compacted, ContextBuilder, isCompactionWanted, type RequestBasis} from './compacting.ts';
 
 /** Ask the model about this version of the session. `ahead`: the previous answer is not recorded yet. */
 export async function startQuestion(
@@ -30,20 +33,26 @@ export async function startQuestion(
   const {header, messages} = session;
   if (!header || turns.stopped || (await daemon.current.hold(caller.agent))) return;
   const earlier = await turns.segments.messages(header.segments ?? []);
+  const all = earlier.length > 0 ? [...earlier, ...messages] : messages;
+  // Of many waiting lines, the request is about some; the answer goes below those.
+  const settings = await daemon.current.settings();
+  const choice = chooseModel(header.model ?? caller.template.model, settings, daemon.effects.world.environment);
+  const end = batchEnd(messages, 'failed' in choice ? undefined : choice.contextTokens);
+  const basis = end === messages.length ? messages : messages.slice(0, end);
+  const about = end === messages.length ? all : all.slice(0, earlier.length + end);
   const asking = {
     path: caller.path,
     session: caller.session,
     agent: caller.agent,
     template: caller.template,
-    model: header.model,
-    prompt: header.system_prompt,
-    task: header.task,
     capabilities: isAskedToSummarize(caller.session, messages) ? [] : capabilitiesOf({...caller, of: session}),
-    messages: earlier.length > 0 ? [...earlier, ...messages] : messages,
-    after: {messages: messages.length, answers: answersIn(messages)},
+    header,
+    messages: about,
+    context: new ContextBuilder(header, about, all),
+    after: {messages: basis.length, answers: answersIn(basis)},
     limited: () => limitFor(daemon, caller.path, session) !== undefined,
   };
-  const question = {basis: messages, around: aroundOf(header, caller.template)};
+  const question = {basis, around: aroundOf(header, caller.template)};
   // The file changed before the answer was written. The question asked ahead may still fit.
   const asked = ahead ? turns.questionAhead(caller.path) : undefined;
   if (asked && asked.around === question.around && beginsWith(messages, asked.basis)) return;
@@ -63,8 +72,10 @@ function answersIn(messages: readonly Message[]): number {
 
 /** Why the answer to a question no longer fits the session; undefined if it does. */
 export function staleness(session: Session, {basis, around}: Question, template: TemplateValue): string | undefined {
-  if (!mayWork(session.header)) return `the session is ${session.header?.status}`;
-  if (isCancelled(session)) return 'a person cancelled the turn';
+  if (!isCompactionWanted(session.header)) {
+    if (!mayWork(session.header)) return `the session is ${session.header?.status}`;
+    if (isCancelled(session)) return 'a person cancelled the turn';
+  }
   return around === aroundOf(session.header, template) && beginsWith(session.messages, basis)
     ? undefined
     : 'the conversation has changed';
@@ -77,8 +88,9 @@ function aroundOf(header: SessionHeader | undefined, template: TemplateValue): s
     model = template.model ?? 'default',
     system_prompt = template.system_prompt,
     segments,
+    context,
   } = header ?? {};
-  return JSON.stringify([agent_id, model, system_prompt, segments]);
+  return JSON.stringify([agent_id, model, system_prompt, segments, context?.version, context?.versions]);
 }
 
 /** A question to a model, and the session it is for. */
@@ -87,14 +99,12 @@ interface ModelRequestContext {
   session: string;
   agent: string;
   template: TemplateValue;
-  /** The model named in the session header. */
-  model: string | undefined;
-  prompt: string | undefined;
-  /** The task that the session was created for. */
-  task: string | undefined;
-  /** The tools that the model is offered. */
+  header: SessionHeader;
+  /** The tools that the model is offered; none: also no recall. */
   capabilities: readonly string[];
+  /** The messages that the request is about, those in segments included. */
   messages: readonly Message[];
+  context: ContextBuilder;
   after: QuestionSize;
   /** Whether a spending limit is reached. */
   limited: () => boolean;
@@ -122,7 +132,7 @@ async function askModel(
     const attempt = await askOnce(daemon, asking, live, signal);
     const {server} = attempt;
     const answer = redactAnswer(reports.redact, effects.world.random, attempt.answer);
-    if ('limited' in answer) {
+    if ('limited' in answer || 'checkpoint' in answer || 'refused' in answer) {
       live.end('dropped');
       return answer;
     }
@@ -178,16 +188,23 @@ async function askModel(
 
 /** Ask once. Holds a slot only while asking, not between retries. */
 async function askOnce(
-  {files, reports, current, turns, effects}: With<'files' | 'reports' | 'current' | 'turns' | 'effects'>,
+  {
+    files,
+    reports,
+    current,
+    turns,
+    spend,
+    effects,
+  }: With<'files' | 'reports' | 'current' | 'turns' | 'spend' | 'effects'>,
   asking: ModelRequestContext,
   live: LiveOutput,
   signal: AbortSignal,
-): Promise<{answer: Answer | {limited: true}; server: string}> {
+): Promise<{answer: Answer | Compacted; server: string}> {
   const settings = await current.settings();
   reports.redact.follow(settings);
   turns.concurrency = settings.concurrency ?? 8;
-  const {agent, session, template, prompt, messages} = asking;
-  const choice = chooseModel(asking.model ?? template.model, settings, effects.world.environment);
+  const {agent, session, template, header, messages} = asking;
+  const choice = chooseModel(header.model ?? template.model, settings, effects.world.environment);
   if ('failed' in choice) return {answer: choice, server: ''};
   const server = choice.kind === 'playbook' ? 'playbook' : `${choice.id ?? ''} ${choice.baseURL ?? 'openai'}`.trim();
   const release = await turns.slots.acquire(server, signal, () => files.queue.isPreferred(asking.path));
@@ -197,29 +214,20 @@ async function askOnce(
     if (asking.limited()) return {answer: {limited: true}, server};
     const playbooks = choice.kind === 'playbook' ? await current.playbooks() : [];
     const redacted = reports.redact.stream();
-    const tools = await effects.tools.list({
-      capabilities: asking.capabilities,
-      home: files.home,
-      settings,
-      env: effects.world.environment,
-    });
-    const question: ModelQuestion = {
-      choice,
-      playbooks,
-      agent,
-      messages: chatHistory(
-        (prompt ?? template.system_prompt) + promptEnding(files, agent, tools, asking.task),
-        messages,
-      ),
-      session: messages,
-      tools,
-    };
+    const {basis, request} = await buildRequest({files, reports, spend, effects}, asking, settings, choice, signal);
+    if (!('messages' in request)) return {answer: request, server};
+    const {tools} = basis;
+    const question: ModelQuestion = {choice, playbooks, agent, messages: request.messages, session: messages, tools};
     const model = choice.kind === 'playbook' ? 'playbook' : (choice.id ?? 'the first model of the server');
     reports.report({event: 'asking', session, agent, model});
     live.begin(`${effects.run}.${turns.newTurn()}`, asking.after);
     crashPoint('turn-ask');
     const answer = await effects.runner.ask(question, {signal, onText: delta => live.text(redacted.push(delta))});
     live.text(redacted.end());
+    if ('failed' in answer && answer.tooLong) {
+      const instead = await asking.context.afterRefusal({files, reports, spend, effects}, basis);
+      if (instead) return {answer: instead, server};
+    }
     if ('reply' in answer && !isCounted(answer.reply) && choice.kind === 'openai')
       answer.reply.usage = estimateUsage(question, answer.reply, choice.price);
     return {answer, server};
@@ -235,6 +243,31 @@ async function askOnce(
   } finally {
     // Release on the next tick: by then the connection is idle, and the next question reuses it.
     setImmediate(release);
+  }
+}
+
+/** The request as the model is sent it, or what comes before it. `recall` is offered to whom not all messages are sent. */
+async function buildRequest(
+  daemon: With<'files' | 'reports' | 'spend' | 'effects'>,
+  asking: ModelRequestContext,
+  settings: Settings,
+  choice: RequestBasis['choice'],
+  signal: AbortSignal,
+): Promise<{basis: RequestBasis; request: ModelContext | Compacted}> {
+  const {files, effects} = daemon;
+  const {template, header, agent, capabilities, limited, context} = asking;
+  for (let recall = context.isCompacted; ; recall = true) {
+    const tools = await effects.tools.list({
+      capabilities: recall && capabilities.length > 0 ? [...capabilities, 'recall'] : capabilities,
+      home: files.home,
+      settings,
+      env: effects.world.environment,
+    });
+    const names = tools.map(({name}) => name);
+    const system = systemPrompt(files.index, {header, template, agent, tools: names});
+    const basis = {caller: asking, ...{settings, choice, system, tools, limited, signal}};
+    const request = await context.prepare(daemon, basis);
+    if (recall || !('shortened' in request) || request.shortened === 0) return {basis, request};
   }
 }
 

@@ -30,7 +30,9 @@ import {answerStep} from './answer-step.ts';
 import {startQuestion} from './ask.ts';
 import {hasUndeliveredNews, wakeWaiting} from './at-work.ts';
 import {callStep} from './call-step.ts';
+import {roomStep} from './checkpoint-step.ts';
 import {closeStep} from './close-step.ts';
+import {isCompactionWanted} from './compacting.ts';
 import {endStep} from './end-step.ts';
 
 /**
@@ -99,9 +101,15 @@ function lookAtRunOf(files: HomeFiles, path: string): void {
   }
 }
 
+/** Whether the model is to be asked, for an answer or for a checkpoint that a person wants. */
+function wantsModel(session: Session): boolean {
+  if (isCompactionWanted(session.header)) return true;
+  return mayWork(session.header) && nextSessionAction(session).do === 'ask';
+}
+
 function hasNothingToDo(session: Session): boolean {
   const {status} = session.header ?? {};
-  if (!isComplete(session) || isExpecting(session)) return false;
+  if (!isComplete(session) || isExpecting(session) || isCompactionWanted(session.header)) return false;
   const next = isCancelled(session) ? nextAction(session.messages) : nextSessionAction(session);
   if (next.do === 'call' && next.open.calls.some(wasInterrupted)) return false;
   return !mayWork(session.header) || (status === 'sleeping' && nextSessionAction(session).do === 'rest');
@@ -148,6 +156,8 @@ async function nextStep(
   wakeWaiting(daemon, path);
   const reported = reportStep(daemon, path, session, now);
   if (reported) return reported;
+  const ended = await taskStep(daemon, {path, session: id, agent: header.agent_id, template}, session, now);
+  if (ended) return ended;
   if (template) {
     const caller: Caller = {path, session: id, agent: header.agent_id, template, of: session};
     const taint = taintStep(session, template, now);
@@ -156,21 +166,16 @@ async function nextStep(
     if (mention) return mention;
     const taskUpdate = endStep(daemon, caller, session, now);
     if (taskUpdate) return taskUpdate;
-    const ended = await taskStep(daemon, caller, session, now);
-    if (ended) return ended;
     const step =
       (await callStep(daemon, caller, session, now, false)) ?? (await answerStep(daemon, caller, session, now));
     if (step) return step;
     const followUp = await followUpStep(daemon, caller, session, now);
     if (followUp) return followUp;
+    const room = await roomStep(daemon, path, session, now);
+    if (room) return room;
     const waitMs = daemon.mail.expectMs(path);
     if (waitMs > 0) files.queue.addAfter(path, waitMs);
-    else if (
-      mayWork(header) &&
-      nextSessionAction(session).do === 'ask' &&
-      !turns.question(path) &&
-      !turns.delegated.ending.has(path)
-    )
+    else if (wantsModel(session) && !turns.question(path) && !turns.delegated.ending.has(path))
       await startQuestion(daemon, caller, session, false);
   }
   return (

@@ -55,6 +55,6 @@ export type Answer =
   | {reply: Reply}
   /** `retry`: what happened, in words. `after`: milliseconds that the server asked to wait. */
   | {retry: string; kind: RetryKind; after: number | undefined}
-  /** A retry would not help. `failed`: what is wrong; `hint`: how to fix it. */
-  | {failed: string; hint: string}
+  /** A retry would not help. `failed`: what is wrong; `hint`: how to fix it. `tooLong`: the request exceeds the model's window. */
+  | {failed: string; hint: string; tooLong?: true}
   | {aborted: true};

@@ -40,7 +40,8 @@ export function answerToRefusal(refusal: Refusal, choice: ServerChoice, model: s
   if (isTooLong(refusal))
     return {
       failed: `the conversation is longer than the model "${model}" can read${says}`,
-      hint: `begin a new session, or give the session a model with a larger context, ${again}`,
+      hint: `compact the session (agentdir compact SESSION --keep 5), begin a new session, or give it a model with a larger window, ${again}`,
+      tooLong: true,
     };
   if (code === 'insufficient_quota' || type === 'insufficient_quota' || status === 402)
     return {failed: `the account at ${where} has no credit left${says}`, hint: `add credit there, ${again}`};

@@ -90,7 +90,7 @@ async function send(server: Server, model: string, request: ModelRequest, timer:
 async function afterNotFound(
   server: Server,
   choice: ServerChoice,
-  answer: {failed: string; hint: string},
+  answer: {failed: string; hint: string; tooLong?: true},
   timer: SilenceTimer,
 ): Promise<Answer> {
   if (choice.id === undefined) {
@@ -134,6 +134,7 @@ function isWeb(text: string): boolean {
 
 function cleaned(answer: Answer, key: string | undefined): Answer {
   if ('retry' in answer) return {...answer, retry: withoutKey(answer.retry, key)};
-  if ('failed' in answer) return {failed: withoutKey(answer.failed, key), hint: withoutKey(answer.hint, key)};
+  if ('failed' in answer)
+    return {...answer, failed: withoutKey(answer.failed, key), hint: withoutKey(answer.hint, key)};
   return answer;
 }

@@ -131,6 +131,8 @@ export interface HomeServices extends ContextServices, DelegationServices {
   send: (message: Arguments<'send_message'>) => Promise<ToolResult>;
   /** Run SQL over the tasks of the home. */
   query: (text: string) => Promise<QueriedRows | ToolFailure>;
+  /** Earlier messages of the caller's own session. */
+  recall: (wanted: Arguments<'recall'>) => Promise<ToolResult>;
   agents: () => readonly AgentLine[] | Promise<readonly AgentLine[]>;
   sessions: () => readonly SessionLine[] | Promise<readonly SessionLine[]>;
 }

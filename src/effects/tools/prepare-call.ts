@@ -2,7 +2,7 @@ import type {Policy} from '../../formats/rule.ts';
 import {judgeTool} from '../../policy/judge.ts';
 import {narrowestToolRule} from '../../policy/narrowest-rule.ts';
 import {riskOfTool} from '../../policy/risk.ts';
-import {type ToolName, toolNamed, tools} from '../../policy/tools.ts';
+import {isCapable, type ToolName, toolNamed, tools} from '../../policy/tools.ts';
 import {notSetUp} from '../connect/set-up.ts';
 import {failure, isFailure, stoppedFailure, unexpectedFailure} from '../tool/failure.ts';
 import type {
@@ -21,7 +21,7 @@ import {parseToolPath, withoutWorkspace} from '../workspace/place.ts';
 import {clearTemporaryFiles} from '../workspace/replace-file.ts';
 import {readArguments} from './arguments.ts';
 import {noSuchTool, type ToolProvider} from './provider.ts';
-import {exact, implemented, offers, toolsOf} from './registry.ts';
+import {exact, implemented, offers} from './registry.ts';
 import {markUntrusted} from './untrusted-output.ts';
 
 export const builtInTools: ToolProvider = {
@@ -39,7 +39,7 @@ export async function prepareCall(
   context: ToolContext,
 ): Promise<{refused: ToolResult} | ReadyCall> {
   const name = toolNamed(call.name);
-  if (name === undefined || !toolsOf(capabilities).has(name)) return notAmong(call.name, name, capabilities);
+  if (name === undefined || !isCapable(capabilities, name)) return notAmong(call.name, name, capabilities);
   const args = readArguments(name, call.arguments);
   if (isFailure(args)) return {refused: args};
   const placeholder = exact.has(name) ? /\[redacted: [^\]\n]{1,90}\]/.exec(call.arguments)?.[0] : undefined;

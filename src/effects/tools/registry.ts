@@ -2,6 +2,7 @@ import {type ToolName, toolNamed, tools} from '../../policy/tools.ts';
 import type {ToolOffer} from '../model/answer.ts';
 import type {JudgingTool, Tool} from '../tool/tool.ts';
 import {agentListTool} from './agent-list.ts';
+import {agentSpawnTool} from './agent-spawn.ts';
 import {askHumanTool} from './ask-human.ts';
 import {createDirectoryTool} from './create-directory.ts';
 import {editFileTool} from './edit-file.ts';
@@ -44,6 +45,7 @@ export const implemented = {
   query_tasks: queryTasksTool,
   list_agents: listAgentsTool,
   list_sessions: listSessionsTool,
+  recall: {execute: (args, {recall}) => recall(args)} satisfies Tool<'recall'>,
   slack_send: slackSendTool,
   slack_read: slackReadTool,
   email_send: emailSendTool,
@@ -54,14 +56,7 @@ export const implemented = {
   document_write: {execute: (args, {documentWrite}) => documentWrite(args)} satisfies Tool<'document_write'>,
   document_append: {execute: (args, {documentAppend}) => documentAppend(args)} satisfies Tool<'document_append'>,
   task: taskTool,
-  agent_spawn: {
-    execute: (args, {spawnAgent}) => spawnAgent(args),
-    ask: args => ({
-      type: 'delegate',
-      title: `agent_spawn: ${args.name.replace(/\s+/g, ' ').slice(0, 80)}`,
-      parts: [{label: 'Arguments', text: JSON.stringify(args, null, 2)}],
-    }),
-  } satisfies Tool<'agent_spawn'>,
+  agent_spawn: agentSpawnTool,
   agent_list: agentListTool,
 } as const satisfies {[N in ToolName]: Tool<N> | JudgingTool<N>};
 

@@ -36,6 +36,8 @@ export const codes = {
   DUPLICATE_CALL: 'error',
   BAD_ARGUMENTS: 'warning',
   TEMPLATE_DIFFERS: 'warning',
+  UNKNOWN_VERSION: 'error',
+  MISSING_CHECKPOINT: 'error',
   // tasks
   BAD_BOX: 'error',
   UNCLOSED_FENCE: 'error',

@@ -4,6 +4,7 @@ export const kinds = [
   'policy',
   'template',
   'session',
+  'checkpoint',
   'tasks',
   'approval',
   'inbox',
@@ -23,6 +24,7 @@ const endings: readonly {kind: Kind; folder: string; ending: string}[] = [
   {kind: 'template', folder: 'templates/', ending: '.agent.yaml'},
   {kind: 'template', folder: 'templates/', ending: '.agent.md'},
   {kind: 'session', folder: 'sessions/', ending: '.session.yaml'},
+  {kind: 'checkpoint', folder: 'sessions/archive/', ending: '.md'},
   {kind: 'tasks', folder: 'tasks/', ending: '.task.md'},
   {kind: 'approval', folder: 'approvals/', ending: '.approval.md'},
   {kind: 'rejected', folder: 'inbox/rejected/', ending: '.jsonl'},
@@ -74,10 +76,18 @@ export function kindOf(path: string): Kind | undefined {
   if (!found) return undefined;
   const {kind, folder, ending} = found;
   if (path.startsWith('.', folder.length) || path.includes('/.', folder.length)) return undefined;
+  if (kind === 'checkpoint' && !CHECKPOINT.test(path)) return undefined;
   // With one of our endings, only the start of the name can mark a temporary file.
   if (ending === '' ? isLeftover(nameOf(path)) : path.includes('~') && nameOf(path).startsWith('~')) return undefined;
   // Inboxes have no subfolders except inbox/rejected/.
   return !isJournalled(kind) && path.includes('/', folder.length) ? undefined : kind;
+}
+
+const CHECKPOINT = /\.compact\.\d+\.md$/;
+
+/** The file of a version of a session's context. */
+export function checkpointPath(session: string, version: number): string {
+  return `sessions/archive/${session}.compact.${version}.md`;
 }
 
 /**
@@ -123,7 +133,7 @@ export function stemOf(path: string): string {
 
 /** Whether a file holds older messages of another session file. */
 export function isSegment(path: string): boolean {
-  return path.startsWith('sessions/archive/') && /\.\d+$/.test(stemOf(path));
+  return /^sessions\/archive\/[^/]+\.\d+\.session\.yaml$/.test(path);
 }
 
 /** Kinds whose ids are unique in the home, in whatever folder. */

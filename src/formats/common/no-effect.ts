@@ -10,8 +10,6 @@ export const notYet = {
     nats: 'this version does not connect to NATS',
     master: 'this version does not connect to NATS',
     mcp_servers: 'this version does not connect to MCP servers',
-    compaction: 'this version does not compact sessions',
-    'models.context_tokens': 'this version does not compact sessions',
   },
   template: {
     persistent: 'all agents run in the daemon',
@@ -21,12 +19,8 @@ export const notYet = {
     mcp_servers: 'this version does not connect to MCP servers',
     backend: 'this version does not run other command line agents',
     backend_args: 'this version does not run other command line agents',
-    compaction: 'this version does not compact sessions',
   },
-  session: {
-    context: 'this version does not compact sessions',
-    'messages.pin': 'this version does not compact sessions',
-  },
+  session: {},
 } as const satisfies Record<string, KeysWithoutEffect>;
 
 /** What is not done, by the path of the key without indexes: `models.context_tokens`. */

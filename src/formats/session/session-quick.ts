@@ -79,6 +79,7 @@ const message: Shape = [
   ['tool_call_id', text],
   ['delivery', text],
   ['untrusted', flag],
+  ['pin', flag],
 ];
 const header: Shape = [
   ['session_id', id],

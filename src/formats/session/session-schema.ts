@@ -106,6 +106,7 @@ export const messageSchema = z
         'Of a message between agents: its cause, the session and time of the message that all of it began with.',
       ),
     hops: z.int().min(1).optional().describe('How many messages between agents led to it, itself included.'),
+    pin: z.boolean().optional().describe('true: the model always sees this message, also after compaction.'),
   })
   .superRefine((message, context) => {
     const missing = (key: string) => {
@@ -143,6 +144,63 @@ const taskResultSchema = z.looseObject({
   duration_seconds: z.number().min(0),
   error: z.string().optional(),
 });
+
+const contextVersionSchema = z.looseObject({
+  version: z.int().min(1),
+  reason: z.string().describe('original: all messages are sent; compacted: a checkpoint stands for the older ones.'),
+  because: z
+    .string()
+    .optional()
+    .describe('Why it was made: size, too long (said the server), asked (by a person), or inbox (many lines).'),
+  created: time.optional(),
+  from: z.int().min(1).optional().describe('The version it was made from, to which --undo returns.'),
+  upto: z
+    .string()
+    .regex(/^msg-\d+$/, 'expected msg- and the number of a message as agentdir show prints it')
+    .optional()
+    .describe('The last message that the checkpoint stands for: msg-0147.'),
+  file: z.string().min(1).optional().describe('The checkpoint: Markdown that a person may edit.'),
+  tokens_before: z.int().min(0).optional().describe('Estimated size of the next request before.'),
+  tokens_after: z.int().min(0).optional(),
+  characters_per_token: z.number().positive().optional().describe('As measured when it was made.'),
+  model: z.string().optional().describe('The model that wrote the checkpoint.'),
+  usage: usageSchema.optional().describe('What writing the checkpoint used.'),
+});
+
+const contextSchema = z
+  .looseObject({
+    version: z.int().min(1).describe('The version that the model is sent. A person may set it back.'),
+    versions: z.array(contextVersionSchema).optional(),
+    wanted: z
+      .looseObject({keep: z.int().min(0).optional()})
+      .optional()
+      .describe('A person wants the session compacted now: agentdir compact. Removed by the daemon.'),
+    failed: z.string().optional().describe('Why the last compaction that a person wanted was not made.'),
+  })
+  .superRefine(({version, versions = []}, context) => {
+    const found = versions.find(each => each.version === version);
+    const known = [...new Set([1, ...versions.map(each => each.version)])].sort((a, b) => a - b);
+    if (!found && version !== 1)
+      context.addIssue({
+        code: 'custom',
+        path: ['version'],
+        message: `expected a version of the list, ${known.join(' or ')}`,
+        params: {
+          code: 'UNKNOWN_VERSION',
+          hint: `write "version: ${known.join('" or "version: ')}"; version 1 sends all messages`,
+        },
+      });
+    const at = found ? versions.indexOf(found) : -1;
+    for (const key of version === 1 ? [] : (['upto', 'file'] as const))
+      if (found && found[key] === undefined) {
+        const {error, params} = refuse(
+          'MISSING_KEY',
+          `expected the key "${key}" in version ${version}, found none`,
+          'restore it: git log -p; or set "version: 1"',
+        );
+        context.addIssue({code: 'custom', path: ['versions', at, key], message: error, params});
+      }
+  });
 
 const headerShape = {
   session_id: id.optional().describe('The file name without .session.yaml.'),
@@ -197,6 +255,9 @@ const headerShape = {
       'Tasks that an answer ended, or left standing, and whose files do not say so yet; written by the daemon.',
     ),
   segments: z.array(z.string()).optional().describe('Older messages, moved to these files, in order.'),
+  context: contextSchema
+    .optional()
+    .describe('Which checkpoint stands for the older messages when the model is asked. Messages are never changed.'),
   forked_from: z
     .looseObject({session: z.string(), commit: z.string().optional(), message: z.int().min(0).optional()})
     .optional()
@@ -215,4 +276,6 @@ export const sessionSchema = z
 export type SessionHeader = z.infer<typeof headerSchema>;
 export type Message = z.infer<typeof messageSchema>;
 export type Call = z.infer<typeof callSchema>;
+export type ContextState = z.infer<typeof contextSchema>;
+export type ContextVersion = z.infer<typeof contextVersionSchema>;
 export type TaskResult = z.infer<typeof taskResultSchema>;

@@ -2,7 +2,7 @@ import {newSession} from '../session/session.ts';
 import type {Call, Message, SessionHeader} from '../session/session-schema.ts';
 import {awaitsAnswer} from '../session/spent.ts';
 
-/** Keys that concern only the original session: what it waits for, owes others, and receives. */
+/** Keys that concern only the original session: what it waits for, owes others, and receives, and its checkpoints. */
 const OWN_KEYS: ReadonlySet<string> = new Set([
   'session_id',
   'created',
@@ -21,6 +21,7 @@ const OWN_KEYS: ReadonlySet<string> = new Set([
   'mentions_due',
   'tasks_due',
   'segments',
+  'context',
   'forked_from',
 ]);
 

@@ -1,6 +1,7 @@
 import {UserError} from '../../formats/common/errors.ts';
 import {isTime} from '../../formats/common/values.ts';
 import {readChannel} from '../actions/workflows/channel.ts';
+import {colors} from '../terminal/output.ts';
 import {channelEntry, type Entry, errorEntry, noticeEntry} from './entries.ts';
 import type {InstanceState} from './home-view.ts';
 
@@ -54,11 +55,11 @@ export class ChannelConversation {
 
   #statusEntries(state: InstanceState | undefined): Entry[] {
     if (!state || state.status === this.#status) return [];
-    const isFirst = this.#status === undefined;
     this.#status = state.status;
     if (state.status === 'failed')
       return [errorEntry(`${this.instance} failed: ${state.error ?? 'see agentdir list'}`)];
-    return isFirst && state.status === 'running' ? [] : [noticeEntry(`${this.instance} is ${state.status}`)];
+    const isAtWork = state.status === 'running' || state.status === 'idle';
+    return isAtWork ? [] : [noticeEntry(`${this.instance} is ${state.status}`, colors.yellow)];
   }
 }
 

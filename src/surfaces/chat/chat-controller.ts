@@ -24,8 +24,10 @@ const LEAVE_MS = 3_000;
 const FRESH_MS = 1_500;
 /** Then a key decides only if no other follows within this time. */
 const TYPING_MS = 150;
-/** A key that was pressed twice by mistake is not meant for the next request. */
+/** A key that was pressed twice by mistake is not meant for the next request, */
 const TWICE_MS = 400;
+/** and a key for a request that has just changed was meant for what it was before. */
+const CHANGED_MS = 700;
 
 /** Keys → what happens in chat, and what the changing part of the screen shows. Knows no terminal. */
 export class ChatController {
@@ -54,7 +56,9 @@ export class ChatController {
   #isSending = false;
   #shownMark = '';
   #shownAt = 0;
-  #decidedAt = Number.NEGATIVE_INFINITY;
+  #shownId: string | undefined;
+  /** Until then no key decides. */
+  #deaf = Number.NEGATIVE_INFINITY;
   #typed: {key: string; timer: NodeJS.Timeout} | undefined;
 
   constructor(chat: Chat, services: ChatServices) {
@@ -121,8 +125,10 @@ export class ChatController {
   }
 
   #noteShown(): void {
-    const mark = this.#chat.shown?.mark ?? '';
+    const {mark = '', request} = this.#chat.shown ?? {};
     if (mark === this.#shownMark) return;
+    if (request && request.id === this.#shownId) this.#deaf = performance.now() + CHANGED_MS;
+    this.#shownId = request?.id;
     this.#shownMark = mark;
     this.#shownAt = performance.now();
     this.#forgetTyped();
@@ -226,7 +232,7 @@ export class ChatController {
   }
 
   #decisionKey(key: string): void {
-    if (performance.now() - this.#decidedAt < TWICE_MS) return;
+    if (performance.now() < this.#deaf) return;
     if (this.#isDeciding || performance.now() - this.#shownAt > FRESH_MS) {
       this.#decideBy(key);
       return;
@@ -247,7 +253,7 @@ export class ChatController {
       this.#chat.showNextRequest();
       return;
     }
-    this.#decidedAt = performance.now();
+    this.#deaf = performance.now() + TWICE_MS;
     if (/\d/.test(key)) {
       void this.#chat.decide({yes: true, answer: answersOf(shown)[Number(key) - 1] ?? key});
       return;

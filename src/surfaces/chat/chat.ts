@@ -70,7 +70,7 @@ export class Chat {
   #width = 80;
   /** The session of each agent, if it is not its shared one. */
   readonly #chosen = new Map<string, string>();
-  #wasServed: boolean | undefined;
+  #wasServed: boolean;
   #isDeciding = false;
   /** When a request without a page was seen first. */
   readonly #pageless = new Map<string, number>();
@@ -81,6 +81,7 @@ export class Chat {
     this.view = new HomeView(services.home);
     this.view.begin();
     this.agent = this.view.defaultAgent;
+    this.#wasServed = this.view.isServed;
   }
 
   /** Reads conversations and follows what changes. */
@@ -90,7 +91,6 @@ export class Chat {
       this.onChange();
     };
     await this.view.follow();
-    this.#wasServed = this.view.isServed;
     this.#open();
     this.view.onChange = paths => this.#changed(paths);
     this.#changed(new Set());
@@ -546,9 +546,9 @@ export class Chat {
       if ([...paths].some(path => path.includes(`/${channel.instance}/`))) this.#readChannel();
     } else if (conversation && paths.has(conversation.file.path)) this.#read();
     else if (!conversation && this.view.sharedSession(this.agent)) this.#open();
-    if (this.#wasServed === true && !this.view.isServed)
+    if (this.#wasServed && !this.view.isServed)
       this.onEntry(noticeEntry('the daemon has stopped; nothing is lost. To start it: /start', colors.yellow));
-    if (this.#wasServed !== undefined) this.#wasServed = this.view.isServed;
+    this.#wasServed = this.view.isServed;
     this.#noteFinished();
     for (const awaited of this.#awaited) if (paths.has(awaited.file.path)) this.#lookAtAwaited(awaited);
     this.#nextRequest();

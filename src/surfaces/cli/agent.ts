@@ -4,8 +4,11 @@ import {nearest, type Problem} from '../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
+import {memberOf, runPath} from '../../formats/run.ts';
 import type {TemplateFile} from '../../formats/template.ts';
+import {instanceAgentNames} from '../actions/instances/instances.ts';
 import {loadHome} from '../actions/load-home.ts';
+import {agentNamed} from '../actions/talk/read-agent.ts';
 import {colors, print, printJson, printWhole, screenWidth} from '../terminal/output.ts';
 import {drawBox, fitTable, labelled} from '../terminal/table.ts';
 import {renderProblem} from './problem.ts';
@@ -13,7 +16,7 @@ import {renderProblem} from './problem.ts';
 interface Agent {
   name: string;
   path: string;
-  file: TemplateFile;
+  file: Pick<TemplateFile, 'value'> & {capabilities: readonly {name: string}[]};
   problems: Problem[];
 }
 
@@ -32,6 +35,12 @@ export function agentCommand({home: dir, name, json}: {home: string; name: strin
     return exit.done;
   }
   const wanted = name.replace(/^@/, '');
+  const member = instanceAgentNames(dir).includes(wanted) ? memberDetail(dir, wanted) : undefined;
+  if (member) {
+    if (json) printJson(toJson(member));
+    else printDetail(member, undefined);
+    return exit.done;
+  }
   const found = agents.filter(a => a.name === wanted);
   const partial = found.length > 0 ? found : agents.filter(a => a.name.includes(wanted));
   const [one] = partial;
@@ -46,6 +55,13 @@ export function agentCommand({home: dir, name, json}: {home: string; name: strin
   if (json) printJson(toJson(one));
   else printDetail(one, texts.get(one.path));
   return exit.done;
+}
+
+/** An agent of a workflow instance, as its run.yaml and its template define it. */
+function memberDetail(home: string, name: string): Agent {
+  const {template: value} = agentNamed(home, name);
+  const capabilities = value.capabilities.map(tool => ({name: tool}));
+  return {name, path: runPath(memberOf(name)?.instance ?? ''), file: {value, capabilities}, problems: []};
 }
 
 function toJson({name, path, file, problems}: Agent): Record<string, unknown> {

@@ -16,9 +16,14 @@ export function paintRisk(risk: string): string {
 
 /**
  * Everything needed for a decision, for a terminal of this width. Text by an agent has a bar on every line, so that it
- * cannot pretend to be anything else; nothing is hidden.
+ * cannot pretend to be anything else; nothing is hidden. `brief`: without ids, times and digests.
  */
-export function approvalPage(request: Request, page: ApprovalPage | undefined, width: number): string {
+export function approvalPage(
+  request: Request,
+  page: ApprovalPage | undefined,
+  width: number,
+  {brief = false}: {brief?: boolean} = {},
+): string {
   const {id, task, agent} = request;
   const risk = fieldOf(task, 'risk');
   const taint = fieldOf(task, 'taint');
@@ -37,7 +42,7 @@ export function approvalPage(request: Request, page: ApprovalPage | undefined, w
     if (fieldOf(task, key) === value) lines.push(...wrapped(colors.yellow, `granted by you: ${line}`, width));
   }
   if (taint) lines.push(...wrapped(colors.yellow, `tainted: has read ${visibleLine(taint)}`, width));
-  lines.push('', ...(page ? pageLines(page.file.text, width) : itemLines(request, width)));
+  lines.push('', ...(page ? pageLines(page.file.text, width, brief) : itemLines(request, width)));
   const changed = changeLines(request, page, width);
   if (changed.length > 0) lines.push('', ...changed);
   if (!isUnrecorded(request) || request.decision) lines.push('', ...decisionLines(request, width));
@@ -62,28 +67,31 @@ function changeLines(request: Request, page: ApprovalPage | undefined, width: nu
 }
 
 /** The page without title and `## Review`; ids and digests come last, also on pages that have them on top. */
-function pageLines(text: string, width: number): string[] {
+function pageLines(text: string, width: number, brief: boolean): string[] {
   const end = text.lastIndexOf('\n## Review');
   const whole = text.slice(0, end === -1 ? text.length : end);
   const body = whole.indexOf('\n## ') + 1;
-  if (!/^[a-z][a-z0-9_]*:/m.test(whole.slice(0, body))) return markdownLines(whole, width);
-  const [head, rest] = [markdownLines(whole.slice(0, body), width), markdownLines(whole.slice(body), width)];
-  return head.length === 0 ? rest : [...rest, '', ...head];
+  if (!/^[a-z][a-z0-9_]*:/m.test(whole.slice(0, body))) return markdownLines(whole, width, brief);
+  const [head, rest] = [markdownLines(whole.slice(0, body), width), markdownLines(whole.slice(body), width, brief)];
+  return brief || head.length === 0 ? rest : [...rest, '', ...head];
 }
 
-function markdownLines(text: string, width: number): string[] {
+function markdownLines(text: string, width: number, brief = false): string[] {
   const out: string[] = [];
+  let isSkipped = false;
   let fence: {mark: string; diff: boolean} | undefined;
   for (const raw of text.split('\n')) {
     const line = raw.replace(/\r$/, '');
     if (fence) {
       if (isClosingFence(line, fence.mark)) fence = undefined;
-      else out.push(...barred(line, width, fence.diff ? paintDiff(line) : undefined));
+      else if (!isSkipped) out.push(...barred(line, width, fence.diff ? paintDiff(line) : undefined));
       continue;
     }
+    if (line.startsWith('## ')) isSkipped = brief && line === '## Request';
     const mark = fenceOf(line);
     if (mark !== undefined) fence = {mark, diff: line.trim().slice(mark.length) === 'diff'};
-    else if (!line.startsWith('# ')) out.push(...wrapped(paintLine(line), plainWords(makeVisible(line)), width));
+    else if (!isSkipped && !line.startsWith('# '))
+      out.push(...wrapped(paintLine(line), plainWords(makeVisible(line)), width));
   }
   while (out.at(-1) === '') out.pop();
   return out;

@@ -46,7 +46,7 @@ function servicesOf(home: string, program: string): ChatServices {
       const {code, text} = await runCommand(home, program, ['start', '--background'], 80);
       if (code !== exit.done) throw new UserError(text.trim().replace(/^agentdir: /, ''), code);
     },
-    page: approvalPage,
+    page: (request, page, width) => approvalPage(request, page, width, {brief: true}),
     summary: whatRuns,
     refusal: () => unsigned(home, false),
   };

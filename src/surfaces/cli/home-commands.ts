@@ -115,7 +115,7 @@ export function addHomeCommands(
       .command('stop [targets...]')
       .summary('stop the daemon, or agents and workflow instances')
       .description(
-        'Stop the daemon and wait until it has exited; after 10 seconds it is killed. With targets, stop those and leave the daemon alone: an agent (reviewer, reviewer@pr-123), a workflow instance (@pr-123) or a session. Nothing is asked or run for them until you start them again, also after a restart of the daemon.',
+        'Stop the daemon and wait until it has exited; after 10 seconds it is killed. With targets, stop those and leave the daemon alone: an agent (reviewer, reviewer@pr-123), a workflow instance (@pr-123) or a session. Nothing is asked or run for them until you start them again, also after a restart of the daemon; a session that does a task ends for good, with the result "stopped".',
       )
       .option('--all', 'all workflow instances and all agents')
       .action(async (targets: string[], options: {all?: boolean}) => {
@@ -130,6 +130,7 @@ export function addHomeCommands(
         ['agentdir stop', 'the daemon of the current home'],
         ['agentdir stop reviewer reviewer@pr-123', 'an agent of the home, and one of an instance'],
         ['agentdir stop @pr-123', 'all agents of the instance; to go on: agentdir start @pr-123'],
+        ['agentdir stop planner-001-7k2m.1', 'a task that planner-001-7k2m gave to another agent'],
         ['agentdir stop --all', 'all instances and agents; the daemon keeps running'],
       ],
       exits: {1: 'the daemon did not exit', 4: 'a file has errors', 5: 'no daemon is running'},

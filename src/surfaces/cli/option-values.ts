@@ -25,3 +25,9 @@ export function wholeNumber(text: string): number {
   if (!/^[1-9]\d*$/.test(text)) throw new UserError(`expected a number above 0, got "${text}"`, exit.usage);
   return Number(text);
 }
+
+/** An option that is a whole number, or 0. */
+export function countOrNone(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new UserError(`expected a number, got "${text}"`, exit.usage);
+  return Number(text);
+}

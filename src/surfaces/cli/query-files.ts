@@ -5,6 +5,7 @@ import {kindOf, stemOf} from '../../formats/common/key.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {listHome, readHomeFile} from '../../home/read.ts';
 import type {HomeSource} from '../../query/home-rows.ts';
+import {namesTalk} from '../../query/tables.ts';
 
 const ALWAYS = ['tasks', 'templates', 'workflows'];
 /** Read only if the query names the table. */
@@ -13,7 +14,8 @@ const WHERE_NAMED = ['approvals', 'sessions'];
 /** The folders that rows of a query are made from. */
 export function queryFolders(sql: string): string[] {
   const said = sql.toLowerCase();
-  return [...ALWAYS, ...WHERE_NAMED.filter(name => said.includes(name))];
+  const named = WHERE_NAMED.filter(name => said.includes(name) || (name === 'sessions' && namesTalk(sql)));
+  return [...ALWAYS, ...named];
 }
 
 /** The files that a query needs. */

@@ -87,9 +87,13 @@ export async function begin(options: RunOptions): Promise<{home: string; begun: 
   const {file, words, instance, retry, json} = options;
   const cwd = process.cwd();
   const found = findWorkflow(options.home, file, cwd);
-  for (const {severity, line, column, code, message, hint} of found.problems)
-    if (severity === 'error' || !json)
+  // The first error ends the command, with its own message.
+  const first = found.problems.find(({severity}) => severity === 'error');
+  for (const each of found.problems) {
+    const {severity, line, column, code, message, hint} = each;
+    if (each !== first && (severity === 'error' || !json))
       complain(`${found.shown}:${line}:${column}: ${severity} ${code}: ${message}`, hint);
+  }
   const params = paramsGiven(refuseUnrunnable(found), words);
   const home = options.home ?? (await homeFor(options, cwd));
   const onStep: BeginOptions['onStep'] = (step, of, shell) => {

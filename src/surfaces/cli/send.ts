@@ -26,6 +26,8 @@ export interface SendOptions {
   words: readonly string[];
   to: string | undefined;
   session: string | undefined;
+  /** In a fresh session for this message alone. */
+  task: boolean;
   wait: boolean;
   /** Stream even if stdout is not a terminal. */
   stream: boolean;
@@ -34,10 +36,12 @@ export interface SendOptions {
 }
 
 export async function sendCommand(options: SendOptions): Promise<number> {
-  const {home, words, to, session, wait, json} = options;
+  const {home, words, to, session, task, wait, json} = options;
+  if (task && session !== undefined)
+    throw new UserError('--task and --session exclude each other', exit.usage, 'a task has a session of its own');
   const drafted = words.length === 0 && process.stdin.isTTY;
   const {content, replaced} = redactMessage(home, drafted ? draft(options) : givenText(words));
-  const said = await writeMessage({home, content, session, agent: to}).catch((error: unknown) => {
+  const said = await writeMessage({home, content, session, agent: to, task}).catch((error: unknown) => {
     if (drafted) keepDraft(content);
     throw error;
   });
@@ -120,7 +124,14 @@ async function answer(
   const screen = !json && stream ? streamingScreen({write, size}) : plainScreen(json ? () => {} : write);
   const stopTelling = tellOnInterrupt(said);
   const waited = await waitWithPerson(
-    {home, file: said, asked: {message: said.message, segments: said.segments}, screen, timeoutMs},
+    {
+      home,
+      file: said,
+      asked: {message: said.message, segments: said.segments},
+      screen,
+      timeoutMs,
+      ...(!json && {tell: note}),
+    },
     !json && onTerminal(),
   ).finally(stopTelling);
   const {over, replies, header, requests} = waited;

@@ -1,12 +1,12 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
 import type {CommandContext} from './command-context.ts';
-import {choiceOption} from './option-values.ts';
+import {choiceOption, countOrNone} from './option-values.ts';
 
 const COST_GROUPS = ['agent', 'model', 'day'];
 const SESSION_ARGUMENT = {sessions: 'session'} as const;
 
-/** sessions, pause, resume, cancel, rm, cost. */
+/** sessions, pause, resume, cancel, compact, rm, cost. */
 export function addSessionCommands(program: Command, {home, json, finish}: CommandContext): void {
   about(
     program
@@ -84,6 +84,33 @@ export function addSessionCommands(program: Command, {home, json, finish}: Comma
       exits: {1: 'a session is completed', 4: 'a session has errors'},
       json: 'value',
       names: SESSION_ARGUMENT,
+    },
+  );
+  about(
+    program
+      .command('compact <session>')
+      .summary('put a checkpoint in the place of older messages')
+      .description(
+        'Compact a session: its model writes a checkpoint, which stands for the older messages from then on. No message is changed or removed, the checkpoint is a file to edit, and --undo goes back. The daemon does it; this waits for it.',
+      )
+      .option('--keep <n>', 'how many of the last messages stay as they are', countOrNone)
+      .option('--undo', 'return to the version before')
+      .action(async (session: string, options: {keep?: number; undo?: boolean}) =>
+        finish(
+          await (await import('./compact.ts')).compactCommand({
+            ...{home: home(), session, keep: options.keep, undo: options.undo === true, json: json()},
+          }),
+        ),
+      ),
+    {
+      examples: [
+        ['agentdir compact planner-001', "the agent's shared session"],
+        ['agentdir compact 7k2m --keep 4', 'leave only the last 4 messages as they are'],
+        ['agentdir compact 7k2m --undo', 'send the messages themselves again'],
+      ],
+      exits: {1: 'nothing was compacted', 4: 'the session has errors'},
+      json: 'value',
+      names: {session: 'session'},
     },
   );
   about(

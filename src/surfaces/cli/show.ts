@@ -8,6 +8,8 @@ import {parseTasks} from '../../formats/task/task-parse.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../home/read.ts';
 import {listSessions} from '../../home/session-files.ts';
+import {instanceAgentNames} from '../actions/instances/instances.ts';
+import {childRows} from '../actions/sessions/children.ts';
 import {readSession, sessionFile} from '../actions/talk/find-session.ts';
 import {oneOf, withoutOldBudgets} from '../actions/talk/one-of.ts';
 import type {TaskStanding} from '../actions/tasks/standing.ts';
@@ -35,7 +37,7 @@ export async function showCommand({home, id: wanted, json}: ShowOptions): Promis
   const sessions = listSessions(home).map(({id}) => id);
   // A whole session id needs no look at other files.
   const excerpts = sessions.includes(wanted) ? new Map<string, Excerpt[]>() : excerptsOf(home);
-  const agents = listFolder(nodeDisk(home), 'templates').map(stemOf);
+  const agents = [...listFolder(nodeDisk(home), 'templates').map(stemOf), ...instanceAgentNames(home)];
   const id = oneOf(
     'session, task, approval or agent',
     wanted,
@@ -78,8 +80,20 @@ function showSession(home: string, id: string, json: boolean): number {
   const found = readSession(home, file);
   if (!found) return exit.failed;
   const {header, session} = found;
-  if (json) printJson({kind: 'session', file: file.path, ...header, messages: session.messages});
-  else print(transcript(id, file.path, header, session.messages, olderMessages(home, header.segments ?? [])));
+  const children = childRows(home, id);
+  if (json)
+    printJson({
+      ...{kind: 'session', file: file.path, ...header},
+      ...(children.length > 0 && {children}),
+      messages: session.messages,
+    });
+  else
+    print(
+      transcript(id, file.path, header, session.messages, {
+        older: olderMessages(home, header.segments ?? []),
+        children,
+      }),
+    );
   return exit.done;
 }
 

@@ -65,6 +65,10 @@ function describe(event: DaemonEvent): string | undefined {
       return undefined;
     case 'asking':
       return `${colors.bold(event.agent)} asks ${event.model} ${colors.dim(event.session)}`;
+    case 'compacting':
+      return `${colors.bold(event.agent)} writes a checkpoint with ${visibleLine(event.model)} ${colors.dim(event.session)}`;
+    case 'compacted':
+      return `${colors.green('compacted')} ${event.session} up to ${event.upto}: about ${event.before} to ${event.after} tokens`;
     case 'answered':
       // The commit is shown instead.
       return undefined;

@@ -30,9 +30,11 @@ function summary(stopped: readonly Stopped[]): string {
   ].join('\n');
 }
 
-function line({kind, name, changed}: Stopped): string {
+function line({kind, name, changed, ended}: Stopped): string {
   const shown = colors.bold(kind === 'instance' ? `@${name}` : name);
+  if (ended) return changed ? `${colors.green('stopped')} ${shown}: its task has ended` : `${shown} has ended already`;
   if (!changed) return `${shown} is stopped already`;
+  if (ended) return `${colors.green('stopped')} ${shown}`;
   const again = {
     instance: `agentdir start @${name}`,
     agent: `agentdir agents start ${name}`,

@@ -44,6 +44,7 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
       )
       .option('--to <agent>', 'this agent: its shared session, created if missing (default: default_agent)')
       .option('--session <id>', 'this session: any unique part of its id')
+      .option('--task', 'in a fresh session for this message alone, which ends with a result')
       .option('--wait', 'wait for the answer')
       .option('--no-stream', 'with --wait: print only the complete last answer')
       .option('--timeout <seconds>', 'with --wait: give up after this time', wholeNumber)
@@ -54,6 +55,7 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
             words,
             to: options.to,
             session: options.session,
+            task: options.task === true,
             wait: options.wait === true,
             stream: options.stream,
             timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
@@ -66,6 +68,7 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
         ['agentdir send "Is Redis up?"', 'to the default agent'],
         ['agentdir send --to coder@pr-123 --wait', 'write it in your editor, then stream the answer'],
         ['git diff | agentdir send --to reviewer --wait', 'read the message from a pipe; also: agentdir send -'],
+        ['agentdir send "Check the backups" --to executor-001 --task --wait', 'a fresh session, for this alone'],
         ['answer=$(agentdir send "Is Redis up?" --wait --no-stream)', 'only the complete answer'],
       ],
       exits: {
@@ -176,12 +179,18 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
       .command('show <id>')
       .summary('show a session, task, approval or agent')
       .description('Show a session, task, approval or agent, by any unique part of its id.')
-      .action(async (id: string) =>
-        finish(await (await import('./show.ts')).showCommand({home: home(), id, json: json()})),
+      .option('--context', 'of a session: exactly what its model would be sent now, with the size of each part')
+      .action(async (id: string, options: {context?: boolean}) =>
+        finish(
+          options.context
+            ? await (await import('./show-context.ts')).showContextCommand({home: home(), id, json: json()})
+            : await (await import('./show.ts')).showCommand({home: home(), id, json: json()}),
+        ),
       ),
     {
       examples: [
         ['agentdir show planner-001-7k2m | less -R', 'a conversation'],
+        ['agentdir show planner-001 --context', 'what the model of its session would be sent now'],
         ['agentdir show redis-check', 'a task, with its notes'],
         ['agentdir show planner-001', 'an agent'],
       ],
@@ -195,6 +204,7 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
 interface SendFlags {
   to?: string;
   session?: string;
+  task?: boolean;
   wait?: boolean;
   stream: boolean;
   timeout?: number;

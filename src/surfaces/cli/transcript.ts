@@ -1,7 +1,10 @@
+import {type ActiveCheckpoint, activeCheckpoint} from '../../decide/context-versions.ts';
 import {isMap} from '../../formats/common/values.ts';
-import {makeVisible} from '../../formats/common/visible.ts';
+import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
 import type {Call, Message, SessionHeader} from '../../formats/session/session-schema.ts';
+import {grouped} from '../../formats/session/spent.ts';
 import {callWords} from '../../policy/call-words.ts';
+import type {ChildRow} from '../actions/sessions/children.ts';
 import {errorOf, usageOf} from '../actions/talk/answer.ts';
 import {colors, plural, shortCall} from '../terminal/output.ts';
 import {localTime, shorten} from './short-text.ts';
@@ -9,13 +12,13 @@ import {localTime, shorten} from './short-text.ts';
 const RESULT_LINES = 6;
 const RESULT_CHARS = 600;
 
-/** Renders a session. `older`: number of messages in segments. */
+/** Renders a session. `older`: number of messages in segments. `children`: sessions that do tasks for it. */
 export function transcript(
   id: string,
   path: string,
   header: SessionHeader,
   messages: readonly Message[],
-  older = 0,
+  {older = 0, children = []}: {older?: number; children?: readonly ChildRow[]} = {},
 ): string {
   const facts = [
     `${colors.bold(makeVisible(id))} ${colors.cyan(`@${makeVisible(header.agent_id)}`)} ${header.status ?? 'new'}`,
@@ -29,10 +32,48 @@ export function transcript(
     facts.push(colors.yellow(`  waits for ${makeVisible(header.waiting_for)}`));
   if (header.status === 'error') facts.push(colors.red(`  ${makeVisible(errorOf(header))}`));
   for (const segment of header.segments ?? []) facts.push(colors.dim(`  earlier: ${makeVisible(segment)}`));
+  if (header.parent)
+    facts.push(`  a task for ${makeVisible(header.parent.session)}, call ${makeVisible(header.parent.call)}`);
+  if (header.result) facts.push(`  ${resultLine(header.result)}`);
+  facts.push(...children.flatMap(child => childLines(child, '  ')));
   const names = new Map(
     messages.flatMap(({tool_calls = []}) => tool_calls.map(call => [call.id, callWords(call.function)])),
   );
-  return [facts.join('\n'), ...messages.map((_, i) => entry(messages, i, names, older + i + 1))].join('\n\n');
+  const checkpoint = activeCheckpoint(header);
+  const entries = messages.flatMap((_, i) => {
+    const number = older + i + 1;
+    const text = entry(messages, i, names, number);
+    return checkpoint?.upto === number ? [text, checkpointLine(checkpoint)] : [text];
+  });
+  if (checkpoint && checkpoint.upto <= older) facts.push(checkpointLine(checkpoint));
+  return [facts.join('\n'), ...entries].join('\n\n');
+}
+
+/** Where the checkpoint lies: the messages above are not sent themselves. */
+function checkpointLine({entry: {version, tokens_before, tokens_after}, upto, file}: ActiveCheckpoint): string {
+  const size = tokens_before === undefined ? '' : `, ${grouped(tokens_before)} to ${grouped(tokens_after ?? 0)} tokens`;
+  return colors.yellow(
+    `── checkpoint (version ${version}): messages 1 to ${upto} are sent as ${makeVisible(file)}${size} ──`,
+  );
+}
+
+function resultLine({status, summary, error, artifacts}: NonNullable<SessionHeader['result']>): string {
+  const paint = status === 'completed' ? colors.green : colors.red;
+  const files = artifacts.length > 0 ? colors.dim(`  ${makeVisible(artifacts.slice(0, 8).join(', '))}`) : '';
+  const words = visibleLine(error ?? summary);
+  return `${paint(status)} ${words}${files}`;
+}
+
+/** A session that does a task, and those that do tasks for it. */
+function childLines(child: ChildRow, indent: string): string[] {
+  const {session, agent, status, tool_calls, tokens_used, cost_usd, duration_seconds, children} = child;
+  const paint = status === 'completed' ? colors.green : status === 'running' ? colors.cyan : colors.yellow;
+  const cost = tokens_used === 0 ? '' : cost_usd === null ? 'cost unknown' : `$${cost_usd.toFixed(4)}`;
+  const about = [plural(tool_calls, 'call'), `${tokens_used} tokens`, cost, `${duration_seconds} s`].filter(Boolean);
+  return [
+    `${indent}└ ${makeVisible(session)} ${colors.cyan(`@${makeVisible(agent)}`)} ${paint(status)}  ${colors.dim(about.join(', '))}`,
+    ...children.flatMap(each => childLines(each, `${indent}  `)),
+  ];
 }
 
 function totals(messages: readonly Message[]): string {
@@ -56,14 +97,16 @@ function entry(
   number: number,
 ): string {
   const message = messages[index] as Message;
-  const {role, from, timestamp, model, usage, content, tool_calls = [], tool_call_id, untrusted} = message;
+  const {role, from, timestamp, model, usage, content, tool_calls = [], tool_call_id, untrusted, pin} = message;
   const isResult = role === 'tool_result';
   const who = isResult
     ? `result of ${names.get(tool_call_id ?? '') ?? tool_call_id}`
     : role === 'user'
       ? (from ?? 'user')
       : role;
-  const beside = [model, usage && usageWords(usage), untrusted ? 'untrusted' : ''].filter(Boolean).join(', ');
+  const beside = [model, usage && usageWords(usage), untrusted ? 'untrusted' : '', pin ? 'pinned' : '']
+    .filter(Boolean)
+    .join(', ');
   const paint = role === 'assistant' ? colors.cyan : role === 'user' ? colors.green : colors.dim;
   const head = [
     colors.dim(`#${number}`),

@@ -7,10 +7,12 @@ import {followLive} from '../../home/live-read.ts';
 import type {SessionFile} from '../../home/session-files.ts';
 import {daemonOf} from '../../home/status.ts';
 import type {Request} from '../actions/decide/queue.ts';
-import {awaitedRequests, openRequests} from '../actions/decide/waits-for.ts';
+import {awaitedRequests, requestsBelow} from '../actions/decide/waits-for.ts';
+import {openChildIds} from '../actions/sessions/children.ts';
 import {type AskedMessage, progressOf, type WaitEnd} from '../actions/talk/answer.ts';
 import {type FoundSession, readSession} from '../actions/talk/find-session.ts';
 import type {AnswerScreen} from './answer-screen.ts';
+import {ChildProgress} from './child-progress.ts';
 
 const LOOK_MS = 40;
 /** Tolerates half-saved files and a daemon that is restarting. */
@@ -28,6 +30,8 @@ export interface AnswerWait {
   given?: number;
   /** A person has just decided: the session goes on as soon as the daemon has seen it. */
   isDecided?: boolean;
+  /** Told of sessions that do tasks for this one. */
+  tell?: (line: string) => void;
   /** Ends the wait. */
   signal?: AbortSignal;
 }
@@ -49,6 +53,8 @@ export async function waitForAnswer(wait: AnswerWait): Promise<AnswerWaitResult>
   let [place, answers] = [Number.POSITIVE_INFINITY, 0];
   let result: AnswerWaitResult = {over: 'no-daemon', replies: [], header: undefined, requests: []};
   let undecided: (() => Request[]) | undefined;
+  const children = new ChildProgress(home, wait.tell ?? (() => {}));
+  let delegates = false;
   const stuck = patient(() => undecided === undefined, wait.isDecided ? DECIDED_MS : PATIENCE_MS);
   const look = (): WaitEnd | undefined => {
     const found = looker.look();
@@ -60,7 +66,11 @@ export async function waitForAnswer(wait: AnswerWait): Promise<AnswerWaitResult>
     answers = replies.length + messages.slice(0, at + 1).filter(({role}) => role === 'assistant').length;
     given = Math.max(given, replies.length);
     result = {...result, replies, header: found.header};
-    undecided = over === 'waiting' ? () => openRequests(home, awaitedRequests(found.header, messages)) : undefined;
+    const ids = over === 'waiting' ? awaitedRequests(found.header, messages) : [];
+    const open = over === 'waiting' ? openChildIds(messages) : [];
+    children.look(messages);
+    delegates = open.length > 0;
+    undecided = over === 'waiting' ? () => requestsBelow(home, ids, open) : undefined;
     return over;
   };
   const stop = new AbortController();
@@ -79,7 +89,7 @@ export async function waitForAnswer(wait: AnswerWait): Promise<AnswerWaitResult>
       const over = look();
       // The queue follows the session with a short delay.
       const requests = undecided?.() ?? [];
-      if (over === 'waiting' ? requests.length > 0 || !stuck() : over !== undefined)
+      if (over === 'waiting' ? requests.length > 0 || !(delegates || stuck()) : over !== undefined)
         return {...result, over: over as WaitEnd, requests};
       if (wait.signal?.aborted) return {...result, over: 'left'};
       if (performance.now() > end) return {...result, over: 'timeout'};

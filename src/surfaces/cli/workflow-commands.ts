@@ -41,6 +41,7 @@ export function addWorkflowCommands(
         1: 'a setup command or an agent failed, or the instance was stopped',
         3: 'an agent waits for your decision',
         4: 'the file has errors',
+        5: 'another command is running the setup of the instance',
       },
       json: 'value',
       names: {file: 'file'},

@@ -63,7 +63,7 @@ export function agentHealth(home: string, only: readonly string[] | undefined, n
 
 function agentNames(home: string, withSessions: Iterable<string>): string[] {
   const named = listFolder(nodeDisk(home), 'templates').map(stemOf);
-  return [...new Set([...named, ...withSessions])].sort();
+  return [...new Set([...named, ...instanceAgentNames(home), ...withSessions])].sort();
 }
 
 function templateError(home: string, agent: string): string | undefined {

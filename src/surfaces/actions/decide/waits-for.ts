@@ -1,3 +1,4 @@
+import {isChildId} from '../../../formats/session/child-session.ts';
 import type {Message, SessionHeader} from '../../../formats/session/session-schema.ts';
 import {isUndecided, type Request, readQueue} from './queue.ts';
 
@@ -8,7 +9,13 @@ export function awaitedRequests({waiting_for}: SessionHeader, messages: readonly
   const asked = (messages[last]?.tool_calls ?? []).flatMap(({id, approval, started}) =>
     approval === undefined || started !== undefined || ended.has(id) ? [] : [approval],
   );
-  return [...new Set([...(typeof waiting_for === 'string' ? [waiting_for] : []), ...asked])];
+  return [...new Set([...(typeof waiting_for === 'string' && !isChildId(waiting_for) ? [waiting_for] : []), ...asked])];
+}
+
+/** The undecided requests of a session, and of the sessions that do tasks for it. */
+export function requestsBelow(home: string, ids: readonly string[], sessions: readonly string[]): Request[] {
+  const isOwn = ({id, session}: Request) => ids.includes(id) || (session !== undefined && sessions.includes(session));
+  return readQueue(home).requests.filter(request => isOwn(request) && isUndecided(home, request));
 }
 
 /** The undecided ones. */

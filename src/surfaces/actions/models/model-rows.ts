@@ -34,16 +34,20 @@ export interface ModelRow {
 /** All models that agentdir.yaml lists, all providers and the playbook. `env`: the variables of whoever asks. */
 export function modelRows(settings: Settings, env: Environment): ModelRow[] {
   const standard = chooseModel(undefined, settings, env);
-  const listed = (settings.models ?? []).map((model): ModelRow => {
-    const {id, nickname = null} = model;
-    const provider = providerOf(model)?.name ?? null;
-    return {...rowOf(id, chooseModel(id, settings, env), standard), nickname, provider, from: 'agentdir.yaml'};
-  });
+  const models = settings.models ?? [];
+  const builtInEntry = models.find(({id}) => id === 'playbook');
+  const listed = models
+    .filter(model => model !== builtInEntry)
+    .map((model): ModelRow => {
+      const {id, nickname = null} = model;
+      const provider = providerOf(model)?.name ?? null;
+      return {...rowOf(id, chooseModel(id, settings, env), standard), nickname, provider, from: 'agentdir.yaml'};
+    });
   const known = new Set(listed.map(({name}) => name));
   const builtIn = providers.map(provider => providerRow(provider, settings, env, standard));
   const playbook: ModelRow = {
     ...{name: 'playbook', nickname: null, provider: null, from: 'built-in', usable: true, why: null, server: null},
-    ...{key_variable: null, price: {input: 0, output: 0}, context_tokens: null},
+    ...{key_variable: null, price: {input: 0, output: 0}, context_tokens: builtInEntry?.context_tokens ?? null},
     is_default: !('failed' in standard) && standard.kind === 'playbook',
   };
   const rows = [...listed, ...builtIn.filter(({name}) => !known.has(name)), playbook];

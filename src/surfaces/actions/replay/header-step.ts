@@ -1,4 +1,5 @@
 import {isDeepStrictEqual} from 'node:util';
+import {activeCheckpoint, nextVersion, partsCall} from '../../../decide/context-versions.ts';
 import {taintOf} from '../../../decide/taint.ts';
 import {mayWork, nextAction, nextSessionAction, statusFor} from '../../../decide/turn.ts';
 import {mentionedNames} from '../../../formats/mentions.ts';
@@ -29,11 +30,12 @@ export function headerOddities(step: VersionStep, added: readonly number[]): Odd
   if (!statuses.has(is.status))
     say('status', [...statuses].map(text).join(' or '), `the status would be ${[...statuses].map(text).join(' or ')}`);
   const tainted = taintsFor(step);
-  if (!tainted.some(sources => isDeepStrictEqual(sources, is.tainted ?? [])))
+  if (!tainted.some(sources => isDeepStrictEqual(sources, is.tainted ?? [])) && !inheritsTaint(step, tainted))
     say('tainted', tainted.at(-1), 'other sources from outside would be named');
   for (const key of new Set([...Object.keys(was), ...Object.keys(is)])) {
     if (key === 'status' || key === 'tainted' || INPUTS.has(key) || isDeepStrictEqual(was[key], is[key])) continue;
     if (key === 'mentions_due') mentions(step, added, say);
+    else if (key === 'context') contextOddity(step, say);
     else if (key === 'result') resultOnce(step, say);
     else if (key === 'error') {
       if (is.error !== undefined && is.status !== 'error')
@@ -86,6 +88,32 @@ function resultOnce({before, after, by}: VersionStep, say: Say): void {
     say('result', undefined, 'only a session for a task has a result, when it ends');
 }
 
+/** The daemon adds one version, puts it in force, and removes the wish for it. It changes no version that there was. */
+function contextOddity({before, after, by, messages}: VersionStep, say: Say): void {
+  if (before === undefined) return;
+  const [was, is] = [before.header?.context, after.header?.context];
+  const former = was?.versions ?? [];
+  const entry = is?.versions?.at(-1);
+  const isKept = isDeepStrictEqual((is?.versions ?? []).slice(0, former.length), former);
+  const added = (is?.versions?.length ?? 0) - former.length;
+  const isNew =
+    entry !== undefined && added > 0 && entry.version === is?.version && entry.version === nextVersion({context: was});
+  const upto = activeCheckpoint({context: is})?.upto ?? 0;
+  const isCut = upto > 0 && upto < messages.length && !partsCall(messages, upto);
+  const isRefusal = added === 0 && is?.version === was?.version && is?.wanted === undefined;
+  if (by.cause === 'compaction' && isKept && ((isNew && isCut) || isRefusal)) return;
+  say(
+    'context',
+    was,
+    by.cause === 'compaction' ? 'the checkpoint would be another' : 'the daemon would not change context',
+  );
+}
+
+/** Whether the sources that are added may be those of the agent: that is not in the session. Nothing is taken away. */
+function inheritsTaint({after, by}: VersionStep, tainted: readonly (readonly string[])[]): boolean {
+  return by.cause === 'taint' && tainted.flat().every(source => after.header?.tainted?.includes(source));
+}
+
 /** Valid values of `tainted`: the former ones, or all sources now. */
 function taintsFor({before, after, by}: VersionStep): (readonly string[])[] {
   const was = before?.header?.tainted ?? [];
@@ -125,6 +153,7 @@ function statusesFor(
       return new Set([was, 'completed']);
     case 'taint':
     case 'mention':
+    case 'compaction':
       return new Set([was]);
     case 'limit':
       return new Set([

@@ -1,5 +1,5 @@
 import type {Call} from '../../../formats/session/session-schema.ts';
-import {toolNamed} from '../../../policy/tools.ts';
+import {isCapable} from '../../../policy/tools.ts';
 import {type HomeState, templateOf} from '../verify/home-state.ts';
 import {effectOf, verdictOf} from '../verify/verdict-of.ts';
 import type {MessageEntry} from './entry.ts';
@@ -72,7 +72,7 @@ export function verdictOddity({at, call, agent, tainted, how}: CallDone, home: H
   const template = templateOf(home, agent);
   if (!template) return undefined;
   const {name: tool, arguments: args} = call.function;
-  const isOwn = template.capabilities.some(name => name === tool || toolNamed(name) === (toolNamed(tool) ?? ''));
+  const isOwn = isCapable(template.capabilities, tool);
   const {verdict, reason} = verdictOf({tool, arguments: args, agent, tainted}, home.policy, home.settings);
   const odd = (replayed: string): Oddity => ({
     at,

@@ -34,7 +34,8 @@ export async function archiveSession(home: string, file: SessionFile, force: boo
       exit.failed,
       `cancel its turn first: agentdir cancel ${id}; or agentdir rm ${id} --force`,
     );
-  const to = `${FOLDER}${id}.session.yaml`;
+  // In the folder itself, its name would be that of a segment.
+  const to = `${FOLDER}${header.parent ? 'tasks/' : ''}${id}.session.yaml`;
   const text = sessionText(setSessionFields(session, {status: 'completed'}));
   const moved = await moveFile(nodeDisk(home), {from: path, expected: bytes, to, bytes: Buffer.from(text)});
   if ('failed' in moved) throw notWritten(to, moved.failed);

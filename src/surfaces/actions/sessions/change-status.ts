@@ -24,6 +24,15 @@ export function pauseSession(home: string, file: SessionFile): Promise<StatusCha
   });
 }
 
+/** Ends the task of a session, which the daemon then reports to whoever gave it; pauses any other session. */
+export function stopSession(home: string, file: SessionFile): Promise<StatusChange> {
+  const found = foundNow(home, file);
+  if (found.header.kind !== 'task' || found.header.result !== undefined) return pauseSession(home, file);
+  return change(home, file, ({header}) =>
+    header.status === 'completed' ? undefined : {status: 'completed', edit: session => session},
+  );
+}
+
 /** Lets a session that is paused, or ended in an error, go on where it was. */
 export function resumeSession(home: string, file: SessionFile): Promise<StatusChange> {
   return change(home, file, ({header}) => {

@@ -1,5 +1,6 @@
+import {kindOf} from '../../../formats/common/key.ts';
 import {parseSession} from '../../../formats/session/session.ts';
-import {addSpent, dayOf, NOTHING_SPENT, oneTurn, type Spent} from '../../../formats/session/spent.ts';
+import {addSpent, dayOf, NOTHING_SPENT, oneTurn, type Spent, type Usage} from '../../../formats/session/spent.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../../home/read.ts';
 
@@ -23,7 +24,13 @@ export function costsOf(home: string, by: CostGroup): Costs {
   const rows = new Map<string, Spent>();
   const unread: string[] = [];
   let total: Spent = NOTHING_SPENT;
+  const add = (name: string, usage: Usage) => {
+    const turn = oneTurn(usage);
+    rows.set(name, addSpent(rows.get(name) ?? NOTHING_SPENT, turn));
+    total = addSpent(total, turn);
+  };
   for (const path of listFolder(nodeDisk(home), 'sessions').sort()) {
+    if (kindOf(path) !== 'session') continue;
     const read = readHomeFile(nodeDisk(home), path);
     const session = read && 'text' in read ? parseSession(read.text) : undefined;
     if (!session?.header) {
@@ -32,13 +39,13 @@ export function costsOf(home: string, by: CostGroup): Costs {
     }
     const {header, messages} = session;
     const since = header.forked_from === undefined ? '' : (header.created ?? '');
-    for (const {role, usage, model, timestamp = ''} of messages) {
-      if (role !== 'assistant' || usage === undefined || timestamp < since) continue;
-      const name = by === 'agent' ? header.agent_id : by === 'model' ? (model ?? 'unknown') : dayOf(timestamp);
-      const turn = oneTurn(usage);
-      rows.set(name, addSpent(rows.get(name) ?? NOTHING_SPENT, turn));
-      total = addSpent(total, turn);
-    }
+    const nameOf = (model: string | undefined, time: string) =>
+      by === 'agent' ? header.agent_id : by === 'model' ? (model ?? 'unknown') : dayOf(time);
+    for (const {role, usage, model, timestamp = ''} of messages)
+      if (role === 'assistant' && usage !== undefined && timestamp >= since) add(nameOf(model, timestamp), usage);
+    // What checkpoints took is in no message.
+    for (const {usage, model, created = ''} of header.context?.versions ?? [])
+      if (usage !== undefined) add(nameOf(model, created), usage);
   }
   const named = [...rows].map(([name, spent]) => ({name, ...spent}));
   const order = (a: CostRow, b: CostRow) =>

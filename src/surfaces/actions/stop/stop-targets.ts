@@ -3,7 +3,7 @@ import {stemOf} from '../../../formats/common/key.ts';
 import {listSessions} from '../../../home/session-files.ts';
 import {stopAgents} from '../agents/holds.ts';
 import {instanceAgentNames, listInstances, stopInstance} from '../instances/instances.ts';
-import {pauseSession} from '../sessions/change-status.ts';
+import {stopSession} from '../sessions/change-status.ts';
 import {agentName, templates} from '../talk/find-agent.ts';
 import {sessionFile} from '../talk/find-session.ts';
 
@@ -16,6 +16,8 @@ export interface StopTarget {
 export interface Stopped extends StopTarget {
   /** False: it was stopped before. */
   changed: boolean;
+  /** A delegated task: it has ended, and the agent that asked is told. */
+  ended?: true;
 }
 
 /**
@@ -57,13 +59,10 @@ export async function stopTargets(home: string, targets: readonly StopTarget[], 
   const stopped: Stopped[] = [];
   for (const target of targets) {
     const {kind, name} = target;
-    const changed =
-      kind === 'agent'
-        ? held.includes(name)
-        : kind === 'instance'
-          ? await stopInstance(home, name)
-          : (await pauseSession(home, sessionFile(home, name))).changed;
-    stopped.push({...target, changed});
+    if (kind === 'session') {
+      const {changed, status} = await stopSession(home, sessionFile(home, name));
+      stopped.push({...target, changed, ...(status === 'completed' && {ended: true})});
+    } else stopped.push({...target, changed: kind === 'agent' ? held.includes(name) : await stopInstance(home, name)});
   }
   return stopped;
 }

@@ -13,6 +13,8 @@ export interface NewSession {
   home: string;
   agent: Agent;
   shared: boolean;
+  /** The session is for the first message alone, and ends with a result. */
+  task?: boolean;
   /** The first message; without one, the file is prepared for an editor. */
   message?: Message;
   /** ISO time. */
@@ -20,7 +22,7 @@ export interface NewSession {
 }
 
 /** Creates a complete session file. */
-export async function makeSession({home, agent, shared, message, now}: NewSession): Promise<SessionFile> {
+export async function makeSession({home, agent, shared, task = false, message, now}: NewSession): Promise<SessionFile> {
   const {name, template} = agent;
   const {id, path} = (shared && sharedPlace(home, name)) || newPlace(name);
   const header: SessionHeader = {
@@ -33,6 +35,7 @@ export async function makeSession({home, agent, shared, message, now}: NewSessio
     updated: now,
     status: message ? 'active' : 'sleeping',
     ...(shared ? {shared: true} : {}),
+    ...(task ? {kind: 'task' as const} : {}),
   };
   const text = newSession(header, message ? [message] : [], '../../schemas/session.json');
   await saveNew(home, path, message ? text : text.replace(/^messages: \[\]\n$/m, EXAMPLE));

@@ -16,6 +16,8 @@ export interface MessageToSend {
   /** Any unique part of a session id; default: the agent's shared session. */
   session: string | undefined;
   agent: string | undefined;
+  /** In a fresh session for this message alone. */
+  task?: boolean;
 }
 
 export interface SentMessage extends SessionFile {
@@ -28,28 +30,45 @@ export interface SentMessage extends SessionFile {
 const TRY_MS = 10_000;
 
 /** Appends a message to a session. */
-export async function writeMessage({home, content, session, agent}: MessageToSend): Promise<SentMessage> {
+export async function writeMessage({home, content, session, agent, task = false}: MessageToSend): Promise<SentMessage> {
   if (session !== undefined) {
     const file = sessionFile(home, session);
     if (agent !== undefined) refuseOther(home, file, agentName(home, agent));
     return append(home, file, content);
   }
   const name = agentName(home, agent);
+  if (task) return begin({home, name, content, task});
   // A lock, so that two commands do not create two sessions.
   const lock = await waitForLock(nodeDisk(home), `.agentdir/locks/shared-${name}`, TRY_MS);
   if ('heldBy' in lock) throw new UserError(`process ${lock.heldBy.pid} is making a session of ${name}`);
   try {
     const shared = findSharedSession(home, name);
     if (shared) return await append(home, shared, content);
-    // Load the template reader only for a new session.
-    const found = (await import('./read-agent.ts')).agentNamed(home, name);
-    const now = new Date().toISOString();
-    const message = personal(content, now);
-    const made = await makeSession({home, agent: found, shared: found.template.context !== 'fresh', message, now});
-    return {...made, message, status: 'active', segments: 0};
+    return await begin({home, name, content, task});
   } finally {
     lock.release();
   }
+}
+
+/** Creates a session with the message. */
+async function begin({
+  home,
+  name,
+  content,
+  task,
+}: {
+  home: string;
+  name: string;
+  content: string;
+  task: boolean;
+}): Promise<SentMessage> {
+  // Load the template reader only for a new session.
+  const agent = (await import('./read-agent.ts')).agentNamed(home, name);
+  const now = new Date().toISOString();
+  const message = personal(content, now);
+  const shared = !task && agent.template.context !== 'fresh';
+  const made = await makeSession({home, agent, shared, task, message, now});
+  return {...made, message, status: 'active', segments: 0};
 }
 
 function personal(content: string, now: string): Message {

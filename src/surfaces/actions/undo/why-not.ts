@@ -17,6 +17,10 @@ const CAUSES: Readonly<Record<string, readonly [why: string, hint?: string]>> = 
   'HEAD moved': ['it only committed again what a git command had removed from HEAD'],
   ask: ['it is the page of a pending request and would be created again', 'decide the request: agentdir approvals'],
   decision: ['it only moved the page of a decided request', 'if it has not run yet, undo the decision itself'],
+  compaction: [
+    'it put a checkpoint in the place of older messages, which are all there',
+    'to send the messages themselves again: agentdir compact SESSION --undo',
+  ],
   taint: ['a session that has read text from outside stays tainted'],
 };
 

@@ -99,7 +99,10 @@ class Auditor {
     }
     this.#starts.putBack(true);
     await this.#starts.resolve(last);
-    if (head && !this.#walk.shallow) this.#claims(last, head);
+    if (head && !this.#walk.shallow) {
+      this.#claims(last, head);
+      this.#delegations(head);
+    }
     return {
       commits: ofHome,
       executions: this.#starts.count,
@@ -198,6 +201,14 @@ class Auditor {
     for (const {session: of, call} of refused) this.#refused.add(nameOf(of, call.id, call.approval));
     for (const {session: of, call, objection} of odd) this.#findings.push(findingOf(commit, of, call, objection));
     for (const execution of started) await this.#starts.add({commit, execution, before});
+  }
+
+  /** Finds sessions that say they do a task for another one, and nobody gave it. */
+  #delegations({id: commit, time}: WalkedCommit): void {
+    for (const session of this.#executions.undelegated()) {
+      const what = `${session} says it does a task for another session, and no call there gave it`;
+      this.#findings.push({kind: 'no-delegation', what, commit, time, session});
+    }
   }
 
   /** Finds items that claim an execution without a session. */

@@ -49,6 +49,8 @@ export class Executions {
   readonly tasks = new Set<string>();
   /** Calls that ran elsewhere, in sessions that a person brought along. */
   readonly elsewhere = new Set<string>();
+  /** Sessions that do tasks for others, with the calls that gave them. */
+  readonly #children = new Map<string, {session: string; call: string}>();
   /** Sessions that were tainted in an earlier version. */
   readonly #tainted = new Set<string>();
 
@@ -60,6 +62,7 @@ export class Executions {
     const agent = header?.agent_id ?? '';
     if (byPerson && !this.sessions.has(session)) this.#findElsewhere(session, messages);
     this.sessions.add(session);
+    if (header?.parent && !this.#children.has(session)) this.#children.set(session, header.parent);
     const taintedAt = this.#taint(session, header?.tainted, messages);
     for (const [index, message] of messages.entries()) {
       if (message === before[index]) continue;
@@ -70,6 +73,13 @@ export class Executions {
       if (task !== undefined) this.tasks.add(task);
     }
     return news;
+  }
+
+  /** Sessions with the task of a call that was not started: neither a rule nor a person allowed them. */
+  undelegated(): string[] {
+    return [...this.#children].flatMap(([session, {session: parent, call}]) =>
+      this.#known.get(`${parent}\0${call}`)?.started === undefined ? [session] : [],
+    );
   }
 
   /** Remember calls of a new session that have a result and no start: another system ran them. */

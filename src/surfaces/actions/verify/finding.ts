@@ -13,6 +13,7 @@ export const findingKinds = {
   unmarked: 'it ran without being marked first: look at what it did',
   'started-twice': 'it may have run twice: look at what it did',
   'result-changed': 'see what was changed: git show COMMIT',
+  'no-delegation': 'no call gave the task of this session: look at what it did, and who made it',
   'no-execution': 'the item claims a run that no session has: see git log -p tasks/approvals.task.md',
   'agent-decided': 'no agent decides for a person: treat it as not approved, and find out how it was written',
   'agent-wrote': 'agents cannot write there: find out how it was done, and put it back (git revert COMMIT)',

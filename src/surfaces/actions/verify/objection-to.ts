@@ -1,7 +1,7 @@
 import {verifyBy} from '../../../effects/signature/ssh-signature.ts';
 import {callDigest, signedText} from '../../../formats/approval/approval-digest.ts';
 import {readGrants} from '../../../formats/approval/approval-grants.ts';
-import {toolNamed} from '../../../policy/tools.ts';
+import {isCapable, toolNamed} from '../../../policy/tools.ts';
 import type {Decisions} from './decisions.ts';
 import type {Execution} from './executions.ts';
 import type {Objection} from './finding.ts';
@@ -28,7 +28,7 @@ export async function objectionTo(
   const {name: tool, arguments: args} = call.function;
   const template = templateOf(at, agent);
   if (!template) return {kind: 'not-allowed', what: `there was no template of ${agent}`};
-  if (!template.capabilities.some(name => name === tool || toolNamed(name) === (toolNamed(tool) ?? '')))
+  if (!isCapable(template.capabilities, tool))
     return {kind: 'not-allowed', what: `${tool} was not among the capabilities of ${agent}`};
   const {verdict, reason} = verdictOf({...execution, tool, arguments: args}, at.policy, at.settings);
   if (verdict === 'deny') return {kind: 'denied', what: reason};

@@ -73,7 +73,7 @@ export function refuseUnrunnable({shown, value, problems}: FoundWorkflow): Workf
   const wrong = problems.find(({severity}) => severity === 'error');
   if (wrong || !value)
     throw new UserError(
-      `${shown}:${wrong?.line ?? 1}:${wrong?.column ?? 1}: ${wrong?.message ?? 'the file has errors'}`,
+      `${shown}:${wrong?.line ?? 1}:${wrong?.column ?? 1}: error ${wrong?.code ?? ''}: ${wrong?.message ?? 'the file has errors'}`,
       exit.badFile,
       wrong?.hint,
     );

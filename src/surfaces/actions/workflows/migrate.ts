@@ -18,7 +18,7 @@ export function migrateFile(file: string): MigratedFile {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new UserError(`cannot read ${file}: ${(error as Error).message}`, exit.usage);
+    throw new UserError(`cannot read ${file}: ${(error as Error).message}`, exit.usage, 'name a workflow file');
   }
   const migrated = migrateWorkflow(text);
   if (migrated.text === undefined)
