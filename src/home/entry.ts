@@ -9,7 +9,7 @@ export interface FileChange {
   stat: FileStat | undefined;
 }
 
-/** One state change, which becomes one commit. */
+/** One state change: a commit of its own, or a part of one (`joins`). */
 export interface JournalEntry {
   changes: readonly FileChange[];
   author: {name: string; email: string} | 'human';

@@ -35,7 +35,7 @@ export function addAgentsCommands(program: Command, {home, json, finish}: Comman
       ),
     {
       examples: [
-        ['agentdir agents', 'who there is, and what they do'],
+        ['agentdir agents', 'all agents, with what they do now'],
         ['agentdir agents add impl-1 --template coder', 'an agent for one piece of work'],
       ],
     },

@@ -55,7 +55,7 @@ export function addSessionCommands(program: Command, {home, json, finish}: Comma
   about(
     program
       .command('resume <sessions...>')
-      .summary('let paused or failed sessions go on')
+      .summary('resume paused or failed sessions')
       .description('Resume sessions that are paused or ended in an error.')
       .action(change('resume')),
     {
@@ -78,7 +78,7 @@ export function addSessionCommands(program: Command, {home, json, finish}: Comma
       .action(change('cancel')),
     {
       examples: [
-        ['agentdir cancel planner-001', 'as Esc does in chat'],
+        ['agentdir cancel planner-001', 'like Esc in chat'],
         ['agentdir cancel 7k2m', 'a session, by a part of its id'],
       ],
       exits: {1: 'a session is completed', 4: 'a session has errors'},
@@ -139,9 +139,9 @@ export function addSessionCommands(program: Command, {home, json, finish}: Comma
   about(
     program
       .command('cost')
-      .summary('show what models have cost')
+      .summary('show the cost of model calls')
       .description(
-        'Show what models have cost, from the usage in all sessions. A model without a price counts as unknown.',
+        'Show the cost of model calls, from the usage in all sessions. The cost of a model without a price is unknown.',
       )
       .addOption(choiceOption('--by <group>', 'a row for each agent, model or day (UTC)', COST_GROUPS).default('agent'))
       .action(async (options: {by: string}) =>

@@ -24,15 +24,15 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
       ),
     {
       examples: [
-        ['agentdir chat', 'the same as agentdir alone, inside a home; /help lists commands and keys'],
-        ["printf '@planner-001 Is Redis up?\\n' | agentdir chat", 'each line is sent, and its answer printed'],
+        ['agentdir chat', 'same as plain `agentdir` inside a home; /help lists commands and keys'],
+        ["printf '@planner-001 Is Redis up?\\n' | agentdir chat", 'send each line and print its answer'],
       ],
       exits: {
         1: 'in a pipe, an agent failed or a line was wrong',
         3: 'in a pipe, an agent waits for your decision',
         5: 'in a pipe, no daemon is running',
       },
-      json: {none: 'for programs: agentdir send --wait, agentdir peek -f'},
+      json: {none: 'programs use agentdir send --wait or agentdir peek -f'},
     },
   );
   about(
@@ -69,7 +69,6 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
         ['agentdir send --to coder@pr-123 --wait', 'write it in your editor, then stream the answer'],
         ['git diff | agentdir send --to reviewer --wait', 'read the message from a pipe; also: agentdir send -'],
         ['agentdir send "Check the backups" --to executor-001 --task --wait', 'a fresh session, for this alone'],
-        ['answer=$(agentdir send "Is Redis up?" --wait --no-stream)', 'only the complete answer'],
       ],
       exits: {
         1: 'with --wait, the agent failed or took too long',
