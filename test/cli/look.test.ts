@@ -146,7 +146,7 @@ describe('agentdir agent', () => {
     });
     const {stdout} = await agentdir(home, ['agent']);
     expect(stdout).toMatch(/│ Name +│ Description +│ Tools │ Status │/);
-    expect(stdout).toMatch(/│ planner-001 +│ .+│ 10 +│ ✓ +│/);
+    expect(stdout).toMatch(/│ planner-001 +│ .+│ 11 +│ ✓ +│/);
     expect(stdout).toMatch(/│ broken +│ +│ 0 +│ ✗ +│/);
     expect(stdout).toMatch(/│ odd +│ Odd one +│ 2 +│ ⚠ +│/);
     const widths = new Set(
