@@ -128,9 +128,8 @@ export function addHomeCommands(
     {
       examples: [
         ['agentdir stop', 'the daemon of the current home'],
-        ['agentdir stop reviewer reviewer@pr-123', 'an agent of the home, and one of an instance'],
         ['agentdir stop @pr-123', 'all agents of the instance; to go on: agentdir start @pr-123'],
-        ['agentdir stop planner-001-7k2m.1', 'a task that planner-001-7k2m gave to another agent'],
+        ['agentdir stop reviewer planner-001-7k2m.1', 'an agent, and a task that planner-001-7k2m gave to another one'],
         ['agentdir stop --all', 'all instances and agents; the daemon keeps running'],
       ],
       exits: {1: 'the daemon did not exit', 4: 'a file has errors', 5: 'no daemon is running'},
