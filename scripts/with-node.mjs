@@ -37,7 +37,8 @@ try {
 function test(cwd) {
   // The runner is started by that Node, and so is every program that tests run.
   const runner = join(root, 'node_modules/vitest/vitest.mjs');
-  return spawnSync(node, [runner, 'run', ...tests], {cwd, env, stdio: 'inherit'}).status ?? 1;
+  // One worker loads what both files need once.
+  return spawnSync(node, [runner, 'run', '--maxWorkers=1', ...tests], {cwd, env, stdio: 'inherit'}).status ?? 1;
 }
 
 /** Its binary, installed if it is not there yet; undefined if that cannot be. */

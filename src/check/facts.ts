@@ -11,7 +11,7 @@ import type {SessionFact} from './session-facts.ts';
 import type {TaskFact} from './task-facts.ts';
 
 /** Raise this when the content or meaning of facts changes, or a check of a single file. Older cached facts are ignored. */
-export const FACTS_VERSION = 27;
+export const FACTS_VERSION = 28;
 
 export interface Counts {
   agents?: number;

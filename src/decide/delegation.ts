@@ -124,7 +124,7 @@ function parsed(content: string): Record<string, unknown> {
   }
 }
 
-/** What the agent that asked gets: the result of its call. `taint`: outside sources of what the other agent has read. */
+/** The result of the call, for the agent that asked. `taint`: outside sources of what the other agent has read. */
 export function resultForParent(
   session: string,
   result: TaskResult,

@@ -32,10 +32,14 @@ export function batchEnd(messages: readonly Message[], window = Number.POSITIVE_
   return messages.length;
 }
 
+/** Whether more lines wait than one request has. */
+export function hasBatches(messages: readonly Message[]): boolean {
+  return batchEnd(messages) < messages.length;
+}
+
 /** Whether more lines wait than one request has, and enough were handled since the checkpoint, to compact those. */
 export function isFlooded(messages: readonly Message[], from: number): boolean {
-  const end = batchEnd(messages);
-  if (end === messages.length) return false;
+  if (!hasBatches(messages)) return false;
   const last = messages.findLastIndex(({role}) => role === 'assistant');
   let handled = 0;
   for (let i = from; i < last; i++) if (isLine(messages[i] as Message)) handled++;

@@ -40,3 +40,12 @@ function homeAround(from: string): string | undefined {
     if (path === dirname(path)) return undefined;
   }
 }
+
+/** The home that an earlier run of a workflow instance made outside any home, in this folder or above. */
+export function homeOfInstance(from: string, instance: string): string | undefined {
+  for (let path = resolve(from); ; path = dirname(path)) {
+    const home = join(path, '.workflow', instance);
+    if (existsSync(join(home, MARKER))) return realpathSync(home);
+    if (path === dirname(path)) return undefined;
+  }
+}

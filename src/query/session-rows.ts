@@ -80,7 +80,7 @@ function taskExecution(session: string, {header, messages}: Session): Execution 
   };
 }
 
-/** What was asked in a session, each with the work on it: from a message that is no reply to the final answer. */
+/** The asks of a session, each with the work on it: from a message that is no reply to the final answer. */
 function asksIn(session: string, {agent_id: agent, status}: SessionHeader, messages: readonly Message[]): Execution[] {
   const found: Execution[] = [];
   for (let at = 0; at < messages.length; ) {

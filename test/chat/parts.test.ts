@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import {render} from 'ink-testing-library';
+import {createElement} from 'react';
 import {describe, expect, it} from 'vitest';
 import {complete} from '../../src/surfaces/chat/complete.ts';
 import {type Editor, editorRows, inserted, newEditor, pressed, submitted} from '../../src/surfaces/chat/editor.ts';
@@ -9,6 +11,7 @@ import {markdownLines} from '../../src/surfaces/chat/markdown.ts';
 import {screenOf} from '../../src/surfaces/chat/screen.ts';
 import {isSlashCommand, slashCommands} from '../../src/surfaces/chat/slash-commands.ts';
 import {type AgentMark, barLines} from '../../src/surfaces/chat/status-bar.ts';
+import {App} from '../../src/surfaces/chat/ui/app.tsx';
 import {textWidth} from '../../src/surfaces/terminal/table.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may get to a terminal
@@ -313,6 +316,18 @@ describe('what agents write', () => {
 });
 
 describe('the changing part of the screen', () => {
+  it('is drawn line by line, cut and not wrapped', () => {
+    const scroll = {write: () => {}};
+    const draw = (lines: string[]) => createElement(App, {screen: {lines, cursor: {x: 0, y: 0}}, scroll});
+    const {lastFrame, rerender, unmount} = render(draw(['first', '', 'x'.repeat(300)]));
+    const [first, second, third = '', ...more] = (lastFrame() ?? '').split('\n');
+    expect([first, second?.trim(), more]).toEqual(['first', '', []]);
+    expect(third).toMatch(/^x+…$/);
+    rerender(draw(['other']));
+    expect(lastFrame()).toBe('other');
+    unmount();
+  });
+
   it('is always shorter than the screen, and has its cursor in the prompt', () => {
     fc.assert(
       fc.property(

@@ -215,6 +215,10 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
     await pane.shows(/> message @keeper/);
     await pane.paste('first line\nsecond line\n@writer third');
     await pane.shows(/> first line\n {2}second line\n {2}@writer third/);
+    await pane.press('C-u', 'BSpace', 'C-u', 'BSpace', 'C-u');
+    await pane.shows(/> message @keeper/);
+    await pane.paste('first line\nsecond line\n@writer third', false);
+    await pane.shows(/> first line\n {2}second line\n {2}@writer third/);
     expect(sessionsOf('keeper')).not.toContain('first line');
     await pane.resize({columns: 50, rows: 20});
     await pane.press('C-l');
@@ -240,6 +244,7 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
   });
 
   it('switches agents, shows tasks, cancels a turn, and leaves without stopping anything', async () => {
+    stage.parts.set('look', () => ({text: 'it looks fine'}));
     stage.parts.set('slow', () => ({text: 'slowly '.repeat(5_000), delay: 20}));
     const pane = await terminals()(chatIn(home), {columns: 110, rows: 24});
     await pane.shows(/> message @writer/);
@@ -269,6 +274,8 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
     );
     await pane.press('C-a', 'c');
     await pane.shows(/── @slow/);
+    await say(pane, '@keeper /task look around');
+    await pane.shows(/● keeper ✓ completed\n│ it looks fine/);
     await say(pane, '/agents health slow');
     await pane.shows(/slow +idle/);
     await say(pane, '/agnets');
@@ -288,6 +295,7 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
     await say(pane, '@flood');
     await pane.shows(/> message @flood/);
     await say(pane, 'flood me');
+    await pane.shows(/^> flood me\n[\s\S]*> message @flood|line \d/m);
     await pane.type('still here');
     await pane.shows(/line 19999/);
     await pane.shows(/> still here$/m);
@@ -409,6 +417,9 @@ describe('chat in a pipe', () => {
     const {code, stdout} = await piped('@keeper hello\n/agents health keeper\n');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^@keeper:\n {2}answer \d+\nkeeper {2}idle/m);
+    stage.parts.set('look', () => ({text: 'it looks fine'}));
+    expect((await piped('@keeper /task look at it\n')).stdout).toMatch(/^@keeper \(task\):\n {2}it looks fine$/m);
+    expect((await piped('@keeper\n/compact --keep 1\n')).stdout).toMatch(/keeper-|nothing/);
     expect(await piped('@nobody hello\n')).toMatchObject({code: 1, stderr: expect.stringContaining('nobody')});
     stage.parts.set('sender', () => ({calls: [{name: 'execute_command', arguments: {command: 'touch piped'}}]}));
     await agentdir(home, ['new', 'sender']);

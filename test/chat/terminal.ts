@@ -29,8 +29,8 @@ export interface Pane {
   type: (text: string) => Promise<void>;
   /** Presses keys by tmux's names: `Enter`, `Escape`, `C-a`. */
   press: (...keys: string[]) => Promise<void>;
-  /** Pastes, as the terminal of a person does, if the program takes marked pastes. */
-  paste: (text: string) => Promise<void>;
+  /** Pastes as the terminal of a person does; unless `isMarked`, as one that does not tell the program that it is pasted. */
+  paste: (text: string, isMarked?: boolean) => Promise<void>;
   resize: (size: Size) => Promise<void>;
   /** Until the screen shows this; the whole screen. */
   shows: (text: RegExp, ms?: number) => Promise<string>;
@@ -80,9 +80,9 @@ function paneOf(tmux: (...args: string[]) => Promise<string>, name: string): Pan
     },
     type: async text => void (await tmux('send-keys', ...at, '-l', '--', text)),
     press: async (...keys) => void (await tmux('send-keys', ...at, ...keys)),
-    paste: async text => {
+    paste: async (text, isMarked = true) => {
       await tmux('set-buffer', '-b', name, '--', text);
-      await tmux('paste-buffer', '-p', '-d', '-b', name, ...at);
+      await tmux('paste-buffer', ...(isMarked ? ['-p'] : []), '-d', '-b', name, ...at);
     },
     resize: async size =>
       void (await tmux('resize-window', ...at, '-x', String(size.columns), '-y', String(size.rows))),

@@ -16,7 +16,7 @@ describe('agentdir check', () => {
     |         ^
   = did you mean "active"?
 
-1 error in 1 file (15 checked)
+1 error in 1 file (19 checked)
 `);
   });
 

@@ -62,6 +62,7 @@ const tries: Record<string, Try> = {
   pause: {args: ['first'], code: 0, wrong: [['frist'], 2]},
   resume: {args: ['first'], code: 0, wrong: [['frist'], 2]},
   cancel: {args: ['first'], code: 0, wrong: [['frist'], 2]},
+  compact: {args: ['first'], code: 1, wrong: [['frist'], 2]},
   rm: {args: ['first'], code: 0, wrong: [['frist'], 2]},
   cost: {args: [], code: 0, wrong: [['--by', 'week'], 2]},
   'agents stop': {args: ['planner-001'], code: 0, wrong: [['plannr-001'], 2]},

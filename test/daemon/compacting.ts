@@ -38,7 +38,7 @@ export const textOf = ({messages}: ChatRequest) => messages.map(({content}) => c
 /** A home with a model whose window is small, and every request that its server saw. */
 export function openCompactionHouse() {
   const requests: ChatRequest[] = [];
-  const house = openHouse(homeFiles);
+  const house = openHouse(homeFiles, [pathOf('wrong')]);
   const play = (answer: (request: ChatRequest) => Reaction | Promise<Reaction>): void => {
     house.stage.server.answer = async request => {
       requests.push(request);

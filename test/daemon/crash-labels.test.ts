@@ -179,7 +179,7 @@ function stateBeside(home: string): Record<string, string> {
   return Object.fromEntries(others);
 }
 
-/** Labels that these edits do not come by: each has a test of its own, below, in approvals-crash.test.ts, inbox-crash.test.ts, undo-offline.test.ts or with connectors. */
+/** Labels that these edits do not come by: each has a test of its own, below, in approvals-crash.test.ts, delegation-crash.test.ts, inbox-crash.test.ts, undo-offline.test.ts or with connectors. */
 const elsewhere: readonly CrashLabel[] = [
   'conflict-write',
   'spawn-background',
@@ -193,6 +193,8 @@ const elsewhere: readonly CrashLabel[] = [
   'message-sent',
   'set-aside',
   'command-note',
+  'task-start',
+  'task-result',
 ];
 
 const labels = crashLabels.filter(label => !elsewhere.includes(label));

@@ -58,8 +58,8 @@ function allThatCame(home: string): Came[] {
     .filter(path => path.endsWith('.session.yaml'))
     .flatMap(path => {
       const {header, messages} = parseSession(read(home, join('sessions', path)));
-      return messages.flatMap(({role, from, content}) =>
-        role === 'user' && from?.startsWith('@')
+      return messages.flatMap(({role, from, content, in_reply_to}) =>
+        role === 'user' && from?.startsWith('@') && in_reply_to === undefined
           ? [{to: header?.agent_id ?? '', from: from.slice(1), content: content ?? ''}]
           : [],
       );

@@ -9,6 +9,8 @@ import {homes} from './sound.ts';
 
 const {minds, env} = await startMinds();
 const newHome = homes({
+  // No limit on cost: a model without a price would be a problem.
+  'agentdir.yaml': 'format: 1\n',
   'templates/ann.agent.yaml': agent('ann'),
   'templates/ben.agent.yaml': agent('ben'),
 });
@@ -44,7 +46,7 @@ describe('a problem of one task concerns that task: the three others of its file
     warning: [['an unknown assignee', '- [ ] @nobody "bad"\n  id: bad#\n', 'UNKNOWN_AGENT']],
   };
 
-  it.each(['error', 'warning'] as const)('if it is an %s', async severity => {
+  it.each(['error', 'warning'] as const)('with severity %s', async severity => {
     const files = cases[severity].map(([what, bad, code], n) => ({
       ...{what, code, path: `tasks/t${n}.task.md`},
       bad: bad.replaceAll('#', `-${n}`),

@@ -22,6 +22,7 @@ import type {With} from '../state/parts.ts';
 import {effectsOf} from '../world/effects.ts';
 
 export const PROTECTED_FILES: readonly string[] = ['agentdir.yaml', 'allowlist.yaml', APPROVALS_FILE];
+// Schedules run the setup commands of workflows.
 const FOLDERS = ['templates', 'workflows', 'approvals/pending', 'tasks/archive'];
 /** Defines the agents of a workflow instance. */
 const RUN = /^\.workflow\/[^/]+\/run\.yaml$/;

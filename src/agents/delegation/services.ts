@@ -8,7 +8,7 @@ import {planTask} from './plan-task.ts';
 import {spawnAgent} from './spawn-agent.ts';
 import {startTask} from './start-task.ts';
 
-/** What tools for delegation may use, for one call. */
+/** The services of the tools for delegation, for one call. */
 export function delegationServices(
   daemon: With<'files' | 'current' | 'turns' | 'mail' | 'spend'>,
   caller: Caller,

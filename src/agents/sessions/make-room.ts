@@ -1,6 +1,8 @@
+import {hasBatches} from '../../decide/request-batch.ts';
 import {withHeader} from '../../decide/turn.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import {type Session, sessionText} from '../../formats/session/session.ts';
+import type {Message} from '../../formats/session/session-schema.ts';
 import {SPLIT_AT, splitPlace, splitSession} from '../../formats/session/session-split.ts';
 import {type FileContent, snapshotOfSession} from '../../loop/file-snapshot.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
@@ -13,7 +15,7 @@ export const FULL_AT = 1024 * 1024;
 
 /**
  * How many of the oldest messages may move to a segment. None may while a question, a call, a mention or a task change is
- * pending. Messages that delivered a task stay while the task is open.
+ * pending. Messages that delivered a task stay while the task is open, and many waiting lines until they are answered.
  */
 export function countMovable(
   {files, turns, approvals}: With<'files' | 'turns' | 'approvals'>,
@@ -27,9 +29,15 @@ export function countMovable(
   const hasOutcomes = messages.some(({tool_calls}) =>
     tool_calls?.some(({approval}) => approval !== undefined && approvals.outcomes.has(approval)),
   );
-  return hasOutcomes
-    ? 0
-    : splitPlace(session, ({delivery}) => delivery !== undefined && openTask(files, delivery) !== undefined);
+  if (hasOutcomes) return 0;
+  // Lines that are answered batch by batch stay until then: an answer goes below its lines.
+  const waiting = new Set(hasBatches(messages) ? messages.slice(messages.findLastIndex(isAnswer) + 1) : []);
+  const isOpenTask = ({delivery}: Message) => delivery !== undefined && openTask(files, delivery) !== undefined;
+  return splitPlace(session, message => waiting.has(message) || isOpenTask(message));
+}
+
+function isAnswer({role}: Message): boolean {
+  return role === 'assistant';
 }
 
 /**

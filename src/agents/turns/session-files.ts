@@ -1,4 +1,5 @@
 import {endWait} from '../../decide/budget.ts';
+import {hasBatches} from '../../decide/request-batch.ts';
 import {completeSession, isComplete} from '../../decide/session.ts';
 import {taintKeys} from '../../decide/taint.ts';
 import {isCancelled, mayWork, nextAction, nextSessionAction, restKeys, withHeader} from '../../decide/turn.ts';
@@ -174,7 +175,8 @@ async function nextStep(
     const room = await roomStep(daemon, path, session, now);
     if (room) return room;
     const waitMs = daemon.mail.expectMs(path);
-    if (waitMs > 0) files.queue.addAfter(path, waitMs);
+    // More lines may come, but there are enough for a request already.
+    if (waitMs > 0 && !hasBatches(session.messages)) files.queue.addAfter(path, waitMs);
     else if (wantsModel(session) && !turns.question(path) && !turns.delegated.ending.has(path))
       await startQuestion(daemon, caller, session, false);
   }

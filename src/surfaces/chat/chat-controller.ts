@@ -24,9 +24,9 @@ const LEAVE_MS = 3_000;
 const FRESH_MS = 1_500;
 /** Then a key decides only if no other follows within this time. */
 const TYPING_MS = 150;
-/** A key that was pressed twice by mistake is not meant for the next request, */
+/** No key decides so soon after a decision: one that is pressed twice is not meant for the next request. */
 const TWICE_MS = 400;
-/** and a key for a request that has just changed was meant for what it was before. */
+/** No key decides so soon after the request on the screen has changed: it was meant for the version before. */
 const CHANGED_MS = 700;
 
 /** Keys → what happens in chat, and what the changing part of the screen shows. Knows no terminal. */
@@ -53,12 +53,15 @@ export class ChatController {
   /** The keys of the request count, whatever the prompt holds. */
   #isDeciding = false;
   #leaving = Number.NEGATIVE_INFINITY;
-  #isSending = false;
+  /** The message that is being written to its file. */
+  #sending: string | undefined;
+  /** The message after that. */
+  #next: string | undefined;
   #shownMark = '';
   #shownAt = 0;
   #shownId: string | undefined;
-  /** Until then no key decides. */
-  #deaf = Number.NEGATIVE_INFINITY;
+  /** When keys decide again. */
+  #ignoredUntil = Number.NEGATIVE_INFINITY;
   #typed: {key: string; timer: NodeJS.Timeout} | undefined;
 
   constructor(chat: Chat, services: ChatServices) {
@@ -127,7 +130,7 @@ export class ChatController {
   #noteShown(): void {
     const {mark = '', request} = this.#chat.shown ?? {};
     if (mark === this.#shownMark) return;
-    if (request && request.id === this.#shownId) this.#deaf = performance.now() + CHANGED_MS;
+    if (request && request.id === this.#shownId) this.#ignoredUntil = performance.now() + CHANGED_MS;
     this.#shownId = request?.id;
     this.#shownMark = mark;
     this.#shownAt = performance.now();
@@ -232,7 +235,7 @@ export class ChatController {
   }
 
   #decisionKey(key: string): void {
-    if (performance.now() < this.#deaf) return;
+    if (performance.now() < this.#ignoredUntil) return;
     if (this.#isDeciding || performance.now() - this.#shownAt > FRESH_MS) {
       this.#decideBy(key);
       return;
@@ -253,7 +256,7 @@ export class ChatController {
       this.#chat.showNextRequest();
       return;
     }
-    this.#deaf = performance.now() + TWICE_MS;
+    this.#ignoredUntil = performance.now() + TWICE_MS;
     if (/\d/.test(key)) {
       void this.#chat.decide({yes: true, answer: answersOf(shown)[Number(key) - 1] ?? key});
       return;
@@ -378,30 +381,52 @@ export class ChatController {
       this.#editor = withText(this.#editor, `${text.slice(0, -1)}\n`);
       return;
     }
-    if (text.trim() === '' || this.#isSending) return;
-    void this.#submit(text);
+    if (text.trim() === '') return;
+    if (/^\/(?!task\b)/.test(text)) void this.#runCommand(text);
+    else if (this.#sending === undefined) void this.#submit(text);
+    // One after the other: what is in the prompt beyond the message under way is sent after it.
+    else if (text.startsWith(this.#sending)) this.#next = text.slice(this.#sending.length);
+  }
+
+  /** The prompt is free while a command runs, and has it again if it was refused. */
+  async #runCommand(text: string): Promise<void> {
+    this.#dashboard = undefined;
+    this.#editor = submitted(this.#editor);
+    addInput(this.#chat.home, text);
+    const isDone = await this.#attempt(text);
+    if (!isDone && this.#purpose === 'message' && this.#editor.text === '') this.#editor = withText(this.#editor, text);
+    this.onChange();
   }
 
   /** The prompt is emptied once the message is in its file, and keeps what was typed meanwhile. */
   async #submit(text: string): Promise<void> {
-    this.#isSending = true;
+    this.#sending = text;
     this.#dashboard = undefined;
-    try {
-      if (!(await this.#chat.submit(text))) return;
-      const rest = this.#message === this.#editor || this.#purpose === 'message' ? this.#editor : this.#message;
-      const sent = submitted(withText(rest, text));
+    // After a kill in this moment, Up brings it back.
+    addInput(this.#chat.home, text);
+    const isSent = await this.#attempt(text);
+    const next = this.#next;
+    [this.#sending, this.#next] = [undefined, undefined];
+    if (isSent) {
+      const rest = this.#purpose === 'message' ? this.#editor : this.#message;
       const more = rest.text.startsWith(text) ? rest.text.slice(text.length) : '';
-      const next = withText(sent, more);
-      if (this.#purpose === 'message') this.#editor = next;
-      else this.#message = next;
-      addInput(this.#chat.home, text);
+      const left = withText(submitted(withText(rest, text)), more);
+      if (this.#purpose === 'message') this.#editor = left;
+      else this.#message = left;
+      if (next !== undefined && next.trim() !== '' && more.startsWith(next)) void this.#submit(next);
+    }
+    this.onChange();
+  }
+
+  async #attempt(text: string): Promise<boolean> {
+    try {
+      return await this.#chat.submit(text);
     } catch (error) {
       // A full disk, for example: the text stays in the prompt.
-      this.#chat.onEntry(errorEntry(`not sent: ${(error as Error).message}`));
+      this.#chat.onEntry(errorEntry(`not done: ${(error as Error).message}`));
+      return false;
     } finally {
-      this.#isSending = false;
       if (this.#chat.isOver) this.onLeave();
-      this.onChange();
     }
   }
 

@@ -463,7 +463,7 @@ export class Chat {
 
   #withSession(name: string, args: readonly string[]): readonly string[] {
     const id = this.conversation?.file.id;
-    const hasNone = args.every(arg => arg.startsWith('-'));
+    const hasNone = args[0]?.startsWith('-') ?? true;
     return slashCommand(name)?.runs === 'session' && hasNone && id !== undefined ? [id, ...args] : args;
   }
 

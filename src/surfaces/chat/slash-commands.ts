@@ -41,6 +41,13 @@ export const slashCommands: readonly SlashCommand[] = [
   {name: 'approve', usage: '/approve ID', about: 'approve a request', names: 'approval', runs: 'shell'},
   {name: 'reject', usage: '/reject ID [REASON]', about: 'reject a request', names: 'approval'},
   {name: 'details', usage: '/details', about: 'show arguments and results of the last calls (Ctrl+O)'},
+  {
+    name: 'compact',
+    usage: '/compact',
+    about: 'put a checkpoint in the place of older messages',
+    names: 'session',
+    runs: 'session',
+  },
   {name: 'cost', usage: '/cost [--by agent|model|day]', about: 'tokens and cost so far', runs: 'shell'},
   {name: 'sessions', usage: '/sessions', about: 'all sessions', runs: 'shell'},
   {

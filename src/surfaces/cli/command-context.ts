@@ -1,4 +1,5 @@
 import {UserError} from '../../formats/common/errors.ts';
+import {homeOfInstance} from '../../home/locate.ts';
 
 export interface CommandContext {
   home: () => string;
@@ -15,12 +16,18 @@ export interface ProgramInfo {
   serve: (options: {home: string; once: boolean; json: boolean}) => Promise<number>;
 }
 
-/** The home, or `otherwise` outside of any. A home that was named and is none is still an error. */
-export function homeOr(home: () => string, otherwise: () => string | undefined): string | undefined {
+/** The home; outside any, the one that an earlier run of the instance made. Undefined: there is none. */
+export function homeOrOfInstance(home: () => string, instance: string): string | undefined {
   try {
     return home();
   } catch (error) {
+    // A home that was named and is none is still an error.
     if (!(error instanceof UserError) || !error.message.startsWith('no home here')) throw error;
-    return otherwise();
+    return homeOfInstance(process.cwd(), instance);
   }
+}
+
+/** As `homeOrOfInstance`, but throws if there is none. */
+export function homeWithInstance(home: () => string, instance = 'default'): string {
+  return homeOrOfInstance(home, instance) ?? home();
 }

@@ -1,7 +1,8 @@
 import type {Command} from 'commander';
+import {nearest} from '../../formats/common/diagnostic.ts';
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {about} from './about.ts';
-import {type CommandContext, homeOr, type ProgramInfo} from './command-context.ts';
+import {type CommandContext, homeOrOfInstance, homeWithInstance, type ProgramInfo} from './command-context.ts';
 
 const background = () => import('./background.ts');
 
@@ -56,6 +57,14 @@ export function addHomeCommands(
       json: 'lines',
     },
   );
+  const startWorkflow = async (file: string, words: string[], options: StartFlags) => {
+    const {instance = 'default', background: inBackground} = options;
+    return (await import('./start-workflow.ts')).startWorkflowCommand({
+      home: homeOrOfInstance(home, file.startsWith('@') ? file.slice(1) : instance),
+      ...{file, words, instance, background: inBackground === true, retry: options.retry === true},
+      ...{verbose: options.verbose === true, json: json(), source, program: self},
+    });
+  };
   about(
     program
       .command('start [file] [params...]')
@@ -78,8 +87,11 @@ export function addHomeCommands(
         if (file !== undefined && !file.startsWith('-')) return finish(await startWorkflow(file, words, options));
         const wrong =
           file ?? (['instance', 'retry', 'verbose'] as const).filter(name => options[name]).map(name => `--${name}`)[0];
-        if (wrong !== undefined)
-          throw new UserError(`unknown option "${wrong}"`, exit.usage, 'with a workflow: agentdir start FILE');
+        if (wrong !== undefined) {
+          const near = nearest(wrong, ['--once', '--background']);
+          const hint = near ? `did you mean ${near}?` : 'with a workflow: agentdir start FILE';
+          throw new UserError(`unknown option '${wrong}'`, exit.usage, hint);
+        }
         if (options.background)
           finish(await (await background()).startInBackground({home: home(), program: self, json: json()}));
         else finish(await serve({home: home(), once: options.once === true, json: json()}));
@@ -101,15 +113,6 @@ export function addHomeCommands(
       names: {file: 'file'},
     },
   );
-  const startWorkflow = async (file: string, words: string[], options: StartFlags) => {
-    const {homeOfInstance} = await import('./run.ts');
-    const {instance = 'default', background: inBackground} = options;
-    return (await import('./start-workflow.ts')).startWorkflowCommand({
-      home: homeOr(home, () => homeOfInstance(process.cwd(), file.startsWith('@') ? file.slice(1) : instance)),
-      ...{file, words, instance, background: inBackground === true, retry: options.retry === true},
-      ...{verbose: options.verbose === true, json: json(), source, program: self},
-    });
-  };
   about(
     program
       .command('stop [targets...]')
@@ -123,13 +126,15 @@ export function addHomeCommands(
         if (targets.length === 0 && !options.all)
           return finish(await (await background()).stopDaemon({home: home(), json: json()}));
         const {stopTargetsCommand} = await import('./stop-targets.ts');
-        return finish(await stopTargetsCommand({home: home(), targets, json: json()}));
+        // reviewer@pr-123 or @pr-123
+        const instance = targets[0]?.split('@')[1];
+        return finish(await stopTargetsCommand({home: homeWithInstance(home, instance), targets, json: json()}));
       }),
     {
       examples: [
         ['agentdir stop', 'the daemon of the current home'],
-        ['agentdir stop @pr-123', 'all agents of the instance; to go on: agentdir start @pr-123'],
-        ['agentdir stop reviewer planner-001-7k2m.1', 'an agent, and a task that planner-001-7k2m gave to another one'],
+        ['agentdir stop reviewer reviewer@pr-123', 'an agent of the home, and one of an instance'],
+        ['agentdir stop @pr-123 planner-001-7k2m.1', 'a whole instance, and a delegated task'],
         ['agentdir stop --all', 'all instances and agents; the daemon keeps running'],
       ],
       exits: {1: 'the daemon did not exit', 4: 'a file has errors', 5: 'no daemon is running'},

@@ -339,7 +339,7 @@ class LineChat {
 
   #withSession(name: string, args: readonly string[]): readonly string[] {
     const id = this.#file()?.id;
-    const hasNone = args.every(arg => arg.startsWith('-'));
+    const hasNone = args[0]?.startsWith('-') ?? true;
     return slashCommand(name)?.runs === 'session' && hasNone && id !== undefined ? [id, ...args] : args;
   }
 

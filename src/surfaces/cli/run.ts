@@ -1,10 +1,9 @@
-import {dirname, join, relative} from 'node:path';
+import {join, relative} from 'node:path';
 import {exit, UserError} from '../../formats/common/errors.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import {channelPath, documentPath} from '../../formats/run.ts';
 import {createHome} from '../../home/create.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
-import {MARKER} from '../../home/locate.ts';
 import {daemonOf} from '../../home/status.ts';
 import {soundHolds} from '../actions/agents/holds.ts';
 import {type BeginOptions, type Begun, beginInstance} from '../actions/workflows/begin.ts';
@@ -114,15 +113,6 @@ async function homeFor({instance, source, json}: RunOptions, cwd: string): Promi
   if (!json && made.length > 0)
     note(`no home here: made one in ${relative(cwd, dir)}. To use it: --home ${relative(cwd, dir)}`);
   return dir;
-}
-
-/** The home for a workflow outside any: one that an earlier run of the instance made. */
-export function homeOfInstance(cwd: string, instance: string): string | undefined {
-  for (let dir = cwd; ; dir = dirname(dir)) {
-    const home = join(dir, '.workflow', instance);
-    if (nodeDisk(home).exists(MARKER)) return home;
-    if (dirname(dir) === dir) return undefined;
-  }
 }
 
 function tellOnInterrupt({file, instance}: RunOptions): () => void {

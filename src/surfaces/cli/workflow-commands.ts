@@ -1,6 +1,6 @@
 import type {Command} from 'commander';
 import {about} from './about.ts';
-import {type CommandContext, homeOr, type ProgramInfo} from './command-context.ts';
+import {type CommandContext, homeOrOfInstance, homeWithInstance, type ProgramInfo} from './command-context.ts';
 import {wholeNumber} from './option-values.ts';
 
 /** run, context, migrate. */
@@ -21,10 +21,10 @@ export function addWorkflowCommands(
       .option('--verbose', 'show entries and answers in full as they come')
       .allowUnknownOption()
       .action(async (file: string, words: string[], options: RunFlags) => {
-        const {runCommand, homeOfInstance} = await import('./run.ts');
+        const {runCommand} = await import('./run.ts');
         finish(
           await runCommand({
-            home: homeOr(home, () => homeOfInstance(process.cwd(), options.instance)),
+            home: homeOrOfInstance(home, options.instance),
             ...{file, words, instance: options.instance, retry: options.retry === true},
             ...{verbose: options.verbose === true, json: json(), source, program: self},
           }),
@@ -96,7 +96,15 @@ function addContextCommands(program: Command, {home, json, finish}: CommandConte
       .option('--as <name>', 'your name (default: human)')
       .option(...instanceOption)
       .action(async (words: string[], {as, instance}: {as?: string; instance?: string}) =>
-        finish(await (await load()).contextSendCommand({home: home(), words, as, instance, json: json()})),
+        finish(
+          await (await load()).contextSendCommand({
+            home: homeWithInstance(home, instance),
+            words,
+            as,
+            instance,
+            json: json(),
+          }),
+        ),
       ),
     {
       examples: [
@@ -114,7 +122,9 @@ function addContextCommands(program: Command, {home, json, finish}: CommandConte
       .option('--as <name>', 'whose entries are new (default: human)')
       .option(...instanceOption)
       .action(async ({as, instance}: {as?: string; instance?: string}) =>
-        finish(await (await load()).contextReadCommand({home: home(), as, instance, json: json()})),
+        finish(
+          await (await load()).contextReadCommand({home: homeWithInstance(home, instance), as, instance, json: json()}),
+        ),
       ),
     {
       examples: [
@@ -133,7 +143,15 @@ function addContextCommands(program: Command, {home, json, finish}: CommandConte
       .option('--since <place>', 'only entries after this time or number')
       .option('-n, --limit <number>', 'only the last ones', wholeNumber)
       .action(async ({instance, since, limit}: {instance?: string; since?: string; limit?: number}) =>
-        finish((await load()).contextPeekCommand({home: home(), instance, since, limit, json: json()})),
+        finish(
+          (await load()).contextPeekCommand({
+            home: homeWithInstance(home, instance),
+            instance,
+            since,
+            limit,
+            json: json(),
+          }),
+        ),
       ),
     {
       examples: [
@@ -152,7 +170,14 @@ function addContextCommands(program: Command, {home, json, finish}: CommandConte
       .option(...instanceOption)
       .option('--append <text>', 'first add this to its end; - reads a pipe')
       .action(async ({instance, append}: {instance?: string; append?: string}) =>
-        finish(await (await load()).contextDocumentCommand({home: home(), instance, append, json: json()})),
+        finish(
+          await (await load()).contextDocumentCommand({
+            home: homeWithInstance(home, instance),
+            instance,
+            append,
+            json: json(),
+          }),
+        ),
       ),
     {
       examples: [

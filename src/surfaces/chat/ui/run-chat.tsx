@@ -1,5 +1,6 @@
 import {StringDecoder} from 'node:string_decoder';
 import {render} from 'ink';
+import type {ReactElement} from 'react';
 import {Chat} from '../chat.ts';
 import {ChatController} from '../chat-controller.ts';
 import type {Entry} from '../entries.ts';
@@ -57,6 +58,7 @@ export async function runChat(services: ChatServices, {stdin, stdout}: TerminalS
     stdout.write(isRaw ? PASTE_ON : PASTE_OFF + SHOW_CURSOR);
   };
   controller.onSuspend = () => {
+    screen.clear();
     raw(false);
     // Returns when the shell lets this process go on.
     process.kill(process.pid, 'SIGTSTP');
@@ -160,12 +162,16 @@ class ChatScreen {
     this.#frames.flush();
   }
 
-  close(): void {
+  /** Leaves the history alone on the screen: what comes next is printed below it. */
+  clear(): void {
     clearTimeout(this.#timer);
     clearTimeout(this.#resized);
-    this.#frame();
-    // What comes next is printed where the changing part was.
-    this.#ink.rerender(<App screen={EMPTY} scroll={this.#scroll} />);
+    [this.#timer, this.#resized] = [undefined, undefined];
+    this.#paint(<App screen={EMPTY} scroll={this.#scroll} />);
+  }
+
+  close(): void {
+    this.clear();
     this.#ink.unmount();
     this.#frames.flush();
   }
@@ -177,9 +183,13 @@ class ChatScreen {
       this.draw();
       return;
     }
+    this.#paint(this.#app());
+  }
+
+  #paint(app: ReactElement): void {
     if (this.#news.length > 0) this.#scroll.write(`${this.#news.join('\n')}\n`);
     this.#news = [];
-    this.#ink.rerender(this.#app());
+    this.#ink.rerender(app);
     this.#frames.flush();
   }
 
