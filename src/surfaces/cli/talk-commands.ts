@@ -65,10 +65,13 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
       ),
     {
       examples: [
-        ['agentdir send "Is Redis up?"', 'to the default agent'],
         ['agentdir send --to coder@pr-123 --wait', 'write it in your editor, then stream the answer'],
         ['git diff | agentdir send --to reviewer --wait', 'read the message from a pipe; also: agentdir send -'],
-        ['agentdir send "Check the backups" --to executor-001 --task --wait', 'a fresh session, for this alone'],
+        [
+          'agentdir send "Check the backups" --to executor-001 --task --wait',
+          'in a fresh session, for this request alone',
+        ],
+        ['answer=$(agentdir send "Is Redis up?" --wait --no-stream)', 'to the default agent; only the complete answer'],
       ],
       exits: {
         1: 'with --wait, the agent failed or took too long',
