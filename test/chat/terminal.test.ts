@@ -1,6 +1,7 @@
 import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {agentdir, main, newHome, put, startAgentdir, until} from '../cli/run.ts';
 import {askedBy, itemsOf, pagePath} from '../daemon/deciding.ts';
@@ -176,7 +177,17 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
       text => count(text, /content: result/g) === 3,
     );
     await ask();
+    // However long a request has been there, a letter that is followed by another is the beginning of a message.
+    for (const pause of [1_600, 150, 150]) {
+      await sleep(pause);
+      await here.type(pause === 1_600 ? 'a' : 'n');
+    }
+    await here.shows(/^> ann$/m);
+    expect(made('four')).toBe(false);
+    await here.press('C-u');
     await here.type('a');
+    await here.shows(/always, in a moment/);
+    await here.press('Enter');
     await until(() => made('four'), Boolean);
     await until(
       () => read(home, 'allowlist.yaml'),

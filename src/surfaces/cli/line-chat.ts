@@ -9,14 +9,14 @@ import {listInstances, readInstance, statusOf} from '../actions/instances/instan
 import {cancelTurn} from '../actions/sessions/change-status.ts';
 import {errorOf} from '../actions/talk/answer.ts';
 import {agentName} from '../actions/talk/find-agent.ts';
-import {findSharedSession, sessionFile} from '../actions/talk/find-session.ts';
+import {findSharedSession, readSession} from '../actions/talk/find-session.ts';
 import {makeSession} from '../actions/talk/make-session.ts';
 import {agentNamed} from '../actions/talk/read-agent.ts';
 import {redactMessage} from '../actions/talk/redact-message.ts';
 import {type SentMessage, writeMessage} from '../actions/talk/write-message.ts';
 import {readChannel, sendToChannel} from '../actions/workflows/channel.ts';
 import {complete, type KnownNames} from '../chat/complete.ts';
-import {readIntent} from '../chat/grammar.ts';
+import {byIdOrPart, readIntent} from '../chat/grammar.ts';
 import {addInput, readInputs} from '../chat/input-history.ts';
 import type {ChatServices} from '../chat/services.ts';
 import {slashCommand, slashCommands} from '../chat/slash-commands.ts';
@@ -234,6 +234,10 @@ class LineChat {
         this.#worse(exit.waiting);
         print(`@${agent} is paused: agentdir resume ${id}`);
         return;
+      case 'stopped':
+        this.#worse(exit.waiting);
+        print(`@${agent} is stopped: agentdir agents start ${agent}`);
+        return;
       case 'no-daemon':
         this.#worse(exit.daemon);
         complain('the daemon stopped before the answer came', 'start it again: agentdir start');
@@ -304,6 +308,7 @@ class LineChat {
         return;
       }
       case 'start':
+        if (isServed(this.#home)) return print('the daemon is running');
         await this.#services.startDaemon();
         print('the daemon serves this home in the background');
         return;
@@ -327,10 +332,18 @@ class LineChat {
       print(`writing to the channel of ${this.#channel}; @NAME wakes an agent`);
       return;
     }
-    const isSession = listSessions(this.#home).some(({id}) => id === to);
-    this.#session = isSession ? sessionFile(this.#home, to) : undefined;
-    if (!isSession) this.agent = agentName(this.#home, to);
-    print(isSession ? `talking in ${to}` : `talking to @${this.agent}`);
+    const session = this.#sessionNamed(to);
+    this.agent = session?.agent ?? agentName(this.#home, to);
+    this.#session = session?.file;
+    print(`talking to @${this.agent}${session ? ` in ${session.file.id}` : ''}`);
+  }
+
+  /** A session by its id or a unique part of it, unless an agent has that name. */
+  #sessionNamed(name: string): {file: SessionFile; agent: string} | undefined {
+    if (name.startsWith('@') || knownNames(this.#home, 'agent').some(agent => agent.name === name)) return undefined;
+    const file = byIdOrPart(listSessions(this.#home), name);
+    const found = file && readSession(this.#home, file);
+    return found && {file, agent: found.header.agent_id};
   }
 
   #file(): SessionFile | undefined {

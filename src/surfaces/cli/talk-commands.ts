@@ -29,7 +29,7 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
       ],
       exits: {
         1: 'in a pipe, an agent failed or a line was wrong',
-        3: 'in a pipe, an agent waits for your decision',
+        3: 'in a pipe, an agent waits for your decision, or is paused or stopped',
         5: 'in a pipe, no daemon is running',
       },
       json: {none: 'programs use agentdir send --wait or agentdir peek -f'},
@@ -75,7 +75,7 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
       ],
       exits: {
         1: 'with --wait, the agent failed or took too long',
-        3: 'with --wait, the agent waits for your decision',
+        3: 'with --wait, the agent waits for your decision, or is paused or stopped',
         4: 'the session has errors',
         5: 'with --wait, no daemon is running',
       },
