@@ -326,7 +326,7 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
     await say(plain, '/switch keeper');
     await plain.shows(/^@keeper>/m);
     await say(plain, 'keep on');
-    await plain.shows(/^@keeper:\n {2}answer \d+\n\n?@keeper>/m);
+    await plain.shows(/^@keeper> keep on\n@keeper:\n {2}answer \d+\n\n?@keeper>/m);
     await plain.press('C-d');
     expect(await plain.ended()).toBe(0);
   });

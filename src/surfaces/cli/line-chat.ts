@@ -1,5 +1,6 @@
 import {createInterface, type Interface} from 'node:readline';
 import {exit, UserError} from '../../formats/common/errors.ts';
+import {stemOf} from '../../formats/common/key.ts';
 import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
@@ -8,7 +9,7 @@ import {daemonOf} from '../../home/status.ts';
 import {listInstances, readInstance, statusOf} from '../actions/instances/instances.ts';
 import {cancelTurn} from '../actions/sessions/change-status.ts';
 import {errorOf} from '../actions/talk/answer.ts';
-import {agentName} from '../actions/talk/find-agent.ts';
+import {agentName, templates} from '../actions/talk/find-agent.ts';
 import {findSharedSession, readSession} from '../actions/talk/find-session.ts';
 import {makeSession} from '../actions/talk/make-session.ts';
 import {agentNamed} from '../actions/talk/read-agent.ts';
@@ -73,7 +74,7 @@ class LineChat {
   constructor(services: ChatServices) {
     this.#services = services;
     this.#home = services.home;
-    this.agent = agentName(services.home, undefined);
+    this.agent = firstAgent(services.home);
   }
 
   /** Does what a line says. False: leave. */
@@ -123,9 +124,11 @@ class LineChat {
     return new Promise(resolve => {
       const given: string[] = [];
       let timer: NodeJS.Timeout | undefined;
+      let isOver = false;
       const end = (text: string | undefined) => {
+        isOver = true;
         clearTimeout(timer);
-        lines.removeAllListeners();
+        // Its own listeners must hear that, or this terminal would show each key of the next line twice.
         lines.close();
         resolve(text);
       };
@@ -142,6 +145,7 @@ class LineChat {
         end(undefined);
       });
       lines.on('close', () => {
+        if (isOver) return;
         print('');
         end(given.length > 0 ? given.join('\n') : undefined);
       });
@@ -361,6 +365,17 @@ class LineChat {
     const {text, code} = await this.#services.run(args, Number.isFinite(width) ? width : 1_000_000);
     if (code === exit.failed || code === exit.usage) this.#worse(exit.failed);
     printWhole(text.trimEnd());
+  }
+}
+
+/** The default agent; without one, the first, as on the screen. */
+function firstAgent(home: string): string {
+  try {
+    return agentName(home, undefined);
+  } catch (error) {
+    const [first] = templates(home);
+    if (!(error instanceof UserError) || error.exitCode !== exit.usage || first === undefined) throw error;
+    return stemOf(first);
   }
 }
 
