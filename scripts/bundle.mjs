@@ -31,7 +31,7 @@ const inkInBundle = {
     if (id.endsWith('/ink/build/reconciler.js'))
       return code.replace("await import('./devtools.js')", '0').replace('await loadPackageJson()', '{}');
     // The engine is in the file: nothing is fetched, and loading what fetches takes longer than the engine.
-    return id.endsWith('/yoga-wasm-base64-esm.js') ? code.replace('"function"!=typeof fetch', 'true') : undefined;
+    return id.endsWith('/yoga-wasm-base64-esm.js') ? code.replaceAll('"function"!=typeof fetch', 'true') : undefined;
   },
 };
 const bundle = await rolldown({
