@@ -384,6 +384,13 @@ rules:
       await pane.shows(/● human [\d:]+\n│ @reviewer look again\n\n● reviewer [\d:]+\n│ it is fine now/);
       await say(pane, 'and @nobody too');
       await pane.shows(/nobody in pr-1 is called nobody/);
+      for (const [verb, tab] of [
+        ['stop', /\[reviewer@pr-1:‖\]/],
+        ['start', /\[reviewer@pr-1(?::✓)?\]/],
+      ] as const) {
+        expect((await agentdir(own, ['agents', verb, 'reviewer@pr-1'])).code).toBe(0);
+        await pane.shows(tab);
+      }
       const lines = startAgentdir(own, ['chat'], '/switch #pr-1\n@reviewer look again\n');
       const {code, stdout} = await lines.ended;
       expect(stdout).toMatch(/reviewer:\n {2}it is fine now/);
@@ -441,6 +448,16 @@ describe('chat in a pipe', () => {
     expect((await piped(`/reject ${id} not now\n`)).code).toBe(0);
     expect(itemsOf(home).find(item => item.id === id)?.decision).toBe('rejected');
   });
+});
+
+it('a pipe needs no default agent, and a stopped one keeps nobody waiting', async () => {
+  const own = await newHome({'agentdir.yaml': 'format: 1\nname: own\n'});
+  const {code, stdout} = await startAgentdir(own, ['chat'], '/switch\n').ended;
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^\S+ \(active\)\n/)]);
+  await agentdir(home, ['agents', 'stop', 'keeper']);
+  const held = await startAgentdir(home, ['chat'], '@keeper are you there\n').ended;
+  await agentdir(home, ['agents', 'start', 'keeper']);
+  expect(held).toMatchObject({code: 3, stdout: expect.stringContaining('agentdir agents start keeper')});
 });
 
 function memoryOf(pid: number): number {
