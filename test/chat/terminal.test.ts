@@ -454,6 +454,9 @@ it('a pipe needs no default agent, and a stopped one keeps nobody waiting', asyn
   const own = await newHome({'agentdir.yaml': 'format: 1\nname: own\n'});
   const {code, stdout} = await startAgentdir(own, ['chat'], '/switch\n').ended;
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^\S+ \(active\)\n/)]);
+  put(own, {'agentdir.yaml': 'format: 1\nname: own\ndefault_agent: nobody\n'});
+  expect((await startAgentdir(own, ['chat'], 'for whom?\n').ended).code).not.toBe(0);
+  expect(existsSync(join(own, 'sessions')) && readdirSync(join(own, 'sessions')).length > 1).toBe(false);
   await agentdir(home, ['agents', 'stop', 'keeper']);
   const held = await startAgentdir(home, ['chat'], '@keeper are you there\n').ended;
   await agentdir(home, ['agents', 'start', 'keeper']);

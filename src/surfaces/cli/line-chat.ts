@@ -3,7 +3,9 @@ import {exit, UserError} from '../../formats/common/errors.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
+import {parseSettings} from '../../formats/settings.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
+import {readHomeFile} from '../../home/read.ts';
 import {listSessions, type SessionFile} from '../../home/session-files.ts';
 import {daemonOf} from '../../home/status.ts';
 import {listInstances, readInstance, statusOf} from '../actions/instances/instances.ts';
@@ -368,15 +370,22 @@ class LineChat {
   }
 }
 
-/** The default agent; without one, the first, as on the screen. */
+/** The default agent; where none is named, the first, as on the screen. A wrong name is an error: nobody else gets its messages. */
 function firstAgent(home: string): string {
   try {
     return agentName(home, undefined);
   } catch (error) {
     const [first] = templates(home);
-    if (!(error instanceof UserError) || error.exitCode !== exit.usage || first === undefined) throw error;
+    if (!(error instanceof UserError) || first === undefined || namesDefault(home)) throw error;
     return stemOf(first);
   }
+}
+
+function namesDefault(home: string): boolean {
+  const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
+  if (!read || !('text' in read)) return true;
+  const {value} = parseSettings(read.text);
+  return value === undefined || value.default_agent !== undefined;
 }
 
 /** Whole replies, each line indented, calls as a line each. */
