@@ -20,6 +20,7 @@ export const suites = {
   turns: {load: () => import('./turns.mjs'), seconds: [30, 12]},
   long: {load: () => import('./long.mjs'), seconds: [30, 12]},
   forever: {load: () => import('./forever.mjs'), seconds: [60, 0]},
+  delegation: {load: () => import('./delegation.mjs'), seconds: [40, 0]},
   bystander: {load: () => import('./bystander.mjs'), seconds: [40, 10]},
   peers: {load: () => import('./peers.mjs'), seconds: [40, 15], installs: 900},
   tools: {load: () => import('./tools.mjs'), seconds: [45, 18]},

@@ -41,10 +41,13 @@ export function awaitedNames(messages: readonly Message[], since?: string): Set<
   return new Set([...open].flatMap(([name, unanswered]) => (unanswered > 0 ? [name] : [])));
 }
 
-/** The agents to whom these calls send messages. */
-export function receiversIn(calls: NonNullable<Message['tool_calls']>): string[] {
-  return calls.flatMap(({function: {name, arguments: args}}) =>
-    toolNamed(name) === 'send_message' ? [receiverIn(args)] : [],
+/** The agents to whom `send_message` sent a message, or is about to. */
+export function writtenTo(messages: readonly Message[]): string[] {
+  const failed = new Set(messages.flatMap(({tool_call_id: id, content}) => (isFailed(content) ? [id] : [])));
+  return messages.flatMap(({tool_calls = []}) =>
+    tool_calls.flatMap(({id, function: {name, arguments: args}}) =>
+      toolNamed(name) === 'send_message' && !failed.has(id) ? [receiverIn(args)] : [],
+    ),
   );
 }
 

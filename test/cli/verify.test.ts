@@ -270,6 +270,30 @@ describe('the journal of a home', () => {
     },
   );
 
+  it('finds a session that does a task for another one, if no call there gave it this task', async () => {
+    const {approval: _, ...given} = callOf({tool: 'task', started: timeOf(3), child: 's1.1'});
+    const policy = {'allowlist.yaml': 'version: 1\ntools: {task: allow, update_task: allow}\n'};
+    const template = 'id: executor-001\ntype: t\nsystem_prompt: p\ncapabilities: [task, update_task]\n';
+    const first: Step = {by: 'Ada', files: {...settings, ...policy, 'templates/executor-001.agent.yaml': template}};
+    const steps = (
+      call: Parameters<typeof sessionOf>[0],
+      child: string,
+      parent = {session: 's1', call: 'c1'},
+    ): Step[] => [
+      first,
+      {by: 'executor-001', files: {[SESSION]: sessionOf(call)}},
+      {files: {[`sessions/a/${child}.session.yaml`]: newSession({agent_id: 'a', kind: 'task', parent}, [], 'x.json')}},
+    ];
+    expect(await kinds(steps(given, 's1.1'))).toEqual([]);
+    const {started: __, child: ___, ...waiting} = given;
+    expect(await kinds(steps(waiting, 's1.1'))).toEqual(['no-delegation']);
+    expect(await kinds(steps(given, 's1.1', {session: 's1', call: 'c2'}))).toEqual(['no-delegation']);
+    // The call gave a task, and to another session; or it did something else.
+    expect(await kinds(steps(given, 's1.2'))).toEqual(['no-delegation']);
+    const other = {...given, function: {name: 'update_task', arguments: '{}'}};
+    expect(await kinds(steps(other, 's1.1'))).toEqual(['no-delegation']);
+  });
+
   it('lets a page ask in the name of an agent, and decide nothing', async () => {
     const asked: Step = {by: 'executor-001', files: {[PENDING]: pageOf()}};
     const [a, b, c, ...rest] = goodStory();

@@ -27,9 +27,18 @@ describe('what an agent is asked', () => {
         ? {calls: [{id: 's', name: 'send_message', arguments: {to: 'hand', content: 'why is it slow?'}}]}
         : {text: nth === 1 ? 'I asked.' : 'Thank you, I know enough.'},
     );
-    parts.set('why', () => ({text: 'The disk is full.'}));
+    // A message that was not sent is no answer.
+    parts.set('why', (_, nth) =>
+      nth === 0
+        ? {calls: [{id: 'r', name: 'send_message', arguments: {to: 'boss', content: ''}}]}
+        : {text: 'The disk is full.'},
+    );
     // Two tasks at once: the first answer reports a failure, the second ends the other one.
-    parts.set('', (_, nth) => ({text: nth === 0 ? 'BLOCKED: there is no key' : 'It is 2.'}));
+    let answers = 0;
+    parts.set('', ({model}) => {
+      if (model === 'fake-9') return {text: 'Another model did it.'};
+      return {text: answers++ === 0 ? 'BLOCKED: there is no key' : 'It is 2.'};
+    });
     parts.set('spawn', (_, nth) =>
       nth === 0
         ? {
@@ -43,7 +52,10 @@ describe('what an agent is asked', () => {
         : {text: 'Good.'},
     );
     parts.set('greet', () => ({text: 'Hello.'}));
-    put(home, {'tasks/two.task.md': '- [ ] @mute "one"\n  id: one\n- [ ] @mute "two"\n  id: two\n'});
+    put(home, {
+      'tasks/two.task.md':
+        '- [ ] @mute "one"\n  id: one\n- [ ] @mute "two"\n  id: two\n- [ ] "three"\n  id: three\n  assign: new:openai/fake-9\n  assign_template: hand\n',
+    });
     const daemon = await serve(home, env);
     beginWith(home, 'boss-1', 'ask about it');
     beginWith(home, 'boss-2', 'spawn one');
@@ -63,7 +75,9 @@ describe('what an agent is asked', () => {
     expect(ended).toEqual([
       ['blocked', 'BLOCKED: there is no key'],
       ['completed', 'It is 2.'],
+      ['completed', 'Another model did it.'],
     ]);
+    expect(sessionIn(home, 'hand-three')?.header).toMatchObject({agent_id: 'hand', model: 'openai/fake-9'});
     const results = resultsIn(await whenSession(home, 'boss-2', isAsleep));
     expect(results.get('a')).toMatchObject({success: true, file: 'templates/spawned/twin.agent.yaml'});
     expect(results.get('b')).toMatchObject({success: false, code: 'INVALID_ARGUMENTS'});

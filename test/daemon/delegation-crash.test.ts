@@ -1,9 +1,10 @@
-import {existsSync} from 'node:fs';
+import {existsSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, it} from 'vitest';
 import {agentdir} from '../cli/run.ts';
+import {askedBy, decideInQueue, itemsOf, pagePath, whenItem} from './deciding.ts';
 import {beginWith, gatherTeam, isAsleep, pathOfSession, resultsIn, taskCall, whenSession} from './delegating.ts';
-import {serve, spawnDaemon} from './serve.ts';
+import {read, serve, spawnDaemon} from './serve.ts';
 import {expectSound} from './sound.ts';
 
 /** Where daemons are killed while a task is given, done, summarized, and its result recorded. */
@@ -53,6 +54,31 @@ it('a task that kills interrupt is done in one session and has one result', asyn
     if (made?.success) expect(existsSync(join(home, `workspaces/hand/made${k}.md`))).toBe(true);
     else expect(made).toMatchObject({code: 'INTERRUPTED'});
   }
+  expect(await daemon.stop()).toBe(0);
+  await expectSound(home);
+  const {code, stdout} = await agentdir(home, ['verify']);
+  expect(code, stdout).toBe(0);
+});
+
+it('a task is given as a person changed it before approving it, also if a kill comes in between', async () => {
+  const {home, env, parts, asked} = await gatherTeam({'allowlist.yaml': 'version: 1\n'});
+  parts.set('plan', (_, nth) => (nth === 0 ? {calls: [taskCall('t', 'remove all logs')]} : {text: 'Thanks.'}));
+  beginWith(home, 'boss-1', 'plan');
+  const killed = spawnDaemon(home, {...env, AGENTDIR_CRASH_AT: 'task-start:1'});
+  const {id} = await askedBy(home, 'boss-1');
+  const page = read(home, pagePath(id));
+  writeFileSync(join(home, pagePath(id)), page.replace('remove all logs', 'count all logs\nand remove none'));
+  decideInQueue(home, id, 'x');
+  await whenItem(home, id, ({status}) => status === 'approved');
+  expect(await killed.exited, killed.errors()).toBe('SIGKILL');
+  const daemon = await serve(home, env);
+  const parent = await whenSession(home, 'boss-1', isAsleep);
+  const child = await whenSession(home, 'boss-1.1', ({header}) => header?.result_due === undefined);
+  expect(child.messages[0]?.content).toBe('count all logs\nand remove none');
+  expect(asked('remove')).toEqual([]);
+  const edited = {description: 'count all logs\nand remove none'};
+  expect(resultsIn(parent).get('t')).toMatchObject({success: true, session: 'boss-1.1', edited});
+  expect(itemsOf(home)).toHaveLength(1);
   expect(await daemon.stop()).toBe(0);
   await expectSound(home);
   const {code, stdout} = await agentdir(home, ['verify']);

@@ -65,6 +65,11 @@ describe('a task for another agent', () => {
     expect(first).not.toContain('task');
     expect(first).not.toContain('agent_spawn');
     expect(last).toEqual([]);
+    // Only the agent that may delegate is told how, and to whom.
+    const promptOf = (topic: string) => asked(topic)[0]?.messages[0]?.content ?? '';
+    for (const words of ['- @hand: Does what it is told.', '- Delegate what is separate', '- Describe the whole'])
+      expect(promptOf('plan')).toContain(words);
+    expect(promptOf('inspect')).not.toContain('Delegate');
     expect(await daemon.stop()).toBe(0);
     await expectSound(home);
     const verified = await agentdir(home, ['verify']);
@@ -106,6 +111,29 @@ describe('a task for another agent', () => {
     });
     expect(results.get('c')).toMatchObject({success: false, code: 'INVALID_ARGUMENTS'});
     expect(results.get('d')).toMatchObject({success: true});
+    expect(await daemon.stop()).toBe(0);
+    await expectSound(home);
+  });
+
+  it('runs beside eleven others, and together they keep a limit of their agent but for one question each', async () => {
+    const {home, env, parts, asked} = await gatherTeam({
+      'templates/hand.agent.yaml': `${HAND}limits: {max_tokens: 200}\n`,
+    });
+    const all = Array.from({length: 12}, (_, i) => `t${i}`);
+    parts.set('plan', (_, nth) => (nth === 0 ? {calls: all.map(id => taskCall(id, 'loop'))} : {text: 'So be it.'}));
+    parts.set('loop', () => ({calls: [{name: 'list_agents', arguments: {}}]}));
+    beginWith(home, 'boss-1', 'plan');
+    const daemon = await serve(home, env);
+    const results = resultsIn(await whenSession(home, 'boss-1', isAsleep, 20_000));
+    expect([...results.keys()].sort()).toEqual([...all].sort());
+    for (const result of results.values()) {
+      expect(result).toMatchObject({success: false, status: 'failed'});
+      expect(result.error).toContain('max_tokens');
+    }
+    expect(new Set([...results.values()].map(({session}) => session)).size).toBe(12);
+    // A question costs 15 tokens.
+    expect(asked('loop').length).toBeLessThanOrEqual(Math.ceil(200 / 15) + 12);
+    expect(asked('loop').length).toBeGreaterThanOrEqual(Math.ceil(200 / 15));
     expect(await daemon.stop()).toBe(0);
     await expectSound(home);
   });

@@ -30,6 +30,9 @@ export async function judgeCall(
   return {result: {success: false, code: 'NOT_ALLOWED', error: 'the template of this agent was removed'}};
 }
 
+/** For the agent, in the result of a call that ran with other arguments. */
+export const EDITED_NOTE = 'a person changed this call before approving it: `edited` is what ran';
+
 /** The digest that binds a decision to a call and its context. */
 export function boundDigest({agent, session}: Caller, call: Call, basis: Ask['basis']): string {
   const {name: tool, arguments: args} = call.function;

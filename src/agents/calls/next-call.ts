@@ -14,7 +14,7 @@ import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain, PAGE_SAVE_MS} from '../../loop/look-again.ts';
 import {type BegunCall, type CallSetting, callSettingOf} from '../approvals/call-context.ts';
 import {queueItem, recordedEdit} from '../approvals/decisions.ts';
-import {bindCall, editedDigest, judgeCall, withEdit} from '../approvals/judged-call.ts';
+import {bindCall, EDITED_NOTE, editedDigest, judgeCall, withEdit} from '../approvals/judged-call.ts';
 import {changedDecision, isBeingSaved, recordedPagePath} from '../approvals/known-page.ts';
 import {signatureProblem} from '../approvals/signatures.ts';
 import {approvalStateOf} from '../sessions/budget.ts';
@@ -217,8 +217,7 @@ async function decisionMayChange(files: HomeFiles, {path}: Caller, item: Approva
 
 /** The call with a note in its result that shows the edited arguments to the agent. */
 function asEdited(ready: ReadyCall, edited: Record<string, string>): ReadyCall {
-  const note = 'a person changed this call before approving it: `edited` is what ran';
-  return {...ready, edited, execute: async () => ({...(await ready.execute()), edited, edited_note: note})};
+  return {...ready, edited, execute: async () => ({...(await ready.execute()), edited, edited_note: EDITED_NOTE})};
 }
 
 function policyAllows(files: HomeFiles, ready: ReadyCall, approval: string | undefined): NextCall {

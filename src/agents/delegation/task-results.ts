@@ -4,18 +4,24 @@ import type {OpenCalls} from '../../decide/turn.ts';
 import {failure, isFailure} from '../../effects/tool/failure.ts';
 import type {Arguments, ToolResult} from '../../effects/tool/tool.ts';
 import {readArguments} from '../../effects/tools/arguments.ts';
+import {TASK_EDIT} from '../../effects/tools/task.ts';
+import {APPROVALS_FILE} from '../../formats/approval/approval-item.ts';
 import type {Session} from '../../formats/session/session.ts';
 import type {Call, Message} from '../../formats/session/session-schema.ts';
+import {fieldOf} from '../../formats/task/task.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import {lookAgain} from '../../loop/look-again.ts';
+import {callSettingOf} from '../approvals/call-context.ts';
+import {queueItem, recordedEdit} from '../approvals/decisions.ts';
+import {EDITED_NOTE, editedDigest, withEdit} from '../approvals/judged-call.ts';
 import {resultMessage} from '../calls/calls.ts';
 import {acceptedSession} from '../sessions/read-session.ts';
 import type {Caller} from '../state/caller.ts';
 import type {With} from '../state/parts.ts';
 import {sessionPath, startTask} from './start-task.ts';
 
-type Needs = With<'files' | 'current' | 'turns' | 'mail' | 'spend'>;
+type Needs = With<'files' | 'reports' | 'current' | 'turns' | 'mail' | 'approvals' | 'spend' | 'effects'>;
 
 /** Results of calls that gave a task to another session, as far as they are due. */
 export async function taskResults(
@@ -57,14 +63,26 @@ async function taskResult(
   if (!fact.child.ended) return goesOn() ? (resultWhileRunning(id) as ToolResult) : undefined;
   const child = await acceptedSession(files, path);
   const result = child?.header?.result;
-  return child && result ? (resultForParent(id, result, taintOf(child)) as ToolResult) : undefined;
+  if (!child || !result) return undefined;
+  const description = (await isEdited(files, call)) ? child.messages[0]?.content : undefined;
+  return {
+    ...(resultForParent(id, result, taintOf(child)) as ToolResult),
+    ...(description !== undefined && {edited: {description}, edited_note: EDITED_NOTE}),
+  };
+}
+
+async function isEdited(files: HomeFiles, {approval}: Call): Promise<boolean> {
+  const item = approval === undefined ? undefined : await queueItem(files, APPROVALS_FILE, approval);
+  return item !== undefined && fieldOf(item.task, 'edited') === 'true';
 }
 
 function startAgain(daemon: Needs, caller: Caller, call: Call): void {
-  const args = readArguments('task', call.function.arguments);
-  const started = isFailure(args)
-    ? Promise.resolve(args)
-    : startTask(daemon, caller, call, args.value as Arguments<'task'>);
+  const started = approvedArguments(daemon, caller, call).then(approved => {
+    if (approved === undefined)
+      return failure('FAILED', 'nothing was run: the task that a person changed and approved is not there any more');
+    const args = readArguments('task', approved);
+    return isFailure(args) ? args : startTask(daemon, caller, call, args.value as Arguments<'task'>);
+  });
   const now = () => timestamp(daemon.files.disk.clock);
   daemon.turns.run(
     caller.path,
@@ -74,6 +92,22 @@ function startAgain(daemon: Needs, caller: Caller, call: Call): void {
       .catch((error: Error) => failure('FAILED', error.message))
       .then(result => resultMessage(call.id, result, now())),
   );
+}
+
+/** The arguments as a person approved them. Undefined: the person changed them, and the changed text is gone. */
+async function approvedArguments(daemon: Needs, caller: Caller, call: Call): Promise<string | undefined> {
+  const {files} = daemon;
+  const args = call.function.arguments;
+  const item = call.approval === undefined ? undefined : await queueItem(files, APPROVALS_FILE, call.approval);
+  if (!item || fieldOf(item.task, 'edited') !== 'true') return args;
+  const {argument} = TASK_EDIT;
+  const setting = await callSettingOf(daemon, caller, call, new AbortController().signal);
+  const withText = (text: string) => withEdit(call, argument, text, {});
+  const original = String((JSON.parse(args) as {description?: unknown}).description);
+  const edit = await recordedEdit(files, item, {...TASK_EDIT, original}, text =>
+    editedDigest(daemon, caller, withText(text), setting),
+  );
+  return edit && withText(edit.text).function.arguments;
 }
 
 function gone(session: string, error: string): ToolResult {

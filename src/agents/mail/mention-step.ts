@@ -1,4 +1,4 @@
-import {receiversIn} from '../../decide/awaited.ts';
+import {writtenTo} from '../../decide/awaited.ts';
 import {withHeader} from '../../decide/turn.ts';
 import {stemOf} from '../../formats/common/key.ts';
 import {mentionedNames} from '../../formats/mentions.ts';
@@ -25,21 +25,24 @@ export function mentionsDue(files: HomeFiles, agent: string, content: string | n
 
 /**
  * Agents whose messages a final answer answers, and to which it goes back. Not those that the turn has answered already, by
- * `send_message` or a mention (`named`), and no replies: two agents would answer each other for ever.
+ * a `send_message` that succeeded or a mention (`named`), and no replies: two agents would answer each other for ever.
  */
 export function repliesDue(messages: readonly Message[], named: ReadonlySet<string>, answer: string): Due[] {
-  const sentTo = new Set<string>();
+  const before = messages.slice(0, -1);
+  // What led to the answer before is over.
+  const turn = before.slice(1 + before.findLastIndex(isAnswer));
+  const sentTo = new Set(writtenTo(turn));
   const asked = new Map<string, Due>();
-  for (let i = messages.length - 2; i >= 0; i--) {
-    const {role, from, reply_to, delivery, in_reply_to, tool_calls = [], cut} = messages[i] as Message;
-    // The answer before: what led to it is over.
-    if (role === 'assistant' && tool_calls.length === 0 && !cut) break;
-    for (const to of receiversIn(tool_calls)) sentTo.add(to);
+  for (const {role, from, reply_to, delivery, in_reply_to} of turn.reverse()) {
     if (role !== 'user' || !from?.startsWith('@') || in_reply_to !== undefined) continue;
     if (reply_to !== undefined && delivery !== undefined && !asked.has(reply_to))
       asked.set(reply_to, {to: from.slice(1), answer, in_reply_to: delivery});
   }
   return [...asked.values()].filter(({to}) => !named.has(to) && !sentTo.has(to)).reverse();
+}
+
+function isAnswer({role, tool_calls = [], cut}: Message): boolean {
+  return role === 'assistant' && tool_calls.length === 0 && !cut;
 }
 
 /** Deliver the due mentions and replies, and remove delivered ones from the header. */

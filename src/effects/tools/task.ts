@@ -5,6 +5,9 @@ import type {JudgedToolCall, JudgingTool, ToolFailure} from '../tool/tool.ts';
 const LONGEST_TITLE = 200;
 const LONGEST_DESCRIPTION = 100_000;
 
+/** A person may change the assignment before approving it. */
+export const TASK_EDIT = {argument: 'description', label: 'Task'} as const;
+
 /** A task is refused before anybody is asked if the agent cannot do it. */
 export const taskTool: JudgingTool<'task'> = {
   prepare: async (wanted, policy, context) => {
@@ -31,10 +34,11 @@ export const taskTool: JudgingTool<'task'> = {
         risk: {level: 'MEDIUM', factors: [`${agent} works in a session of its own, with its own tools`]},
         parts: [
           {label: 'Agent', text: about === undefined ? agent : `${agent}: ${about}`},
-          {label: 'Task', text: description},
+          {label: TASK_EDIT.label, text: description},
           {label: 'Tools', text: tools.length > 0 ? tools.join(', ') : 'none'},
           {label: 'Limits', text: [...limits, `model: ${model}`].join('\n')},
         ],
+        edits: TASK_EDIT,
         basis: {agent, definition},
       }),
     };

@@ -3,6 +3,7 @@ import {taintsIn} from '../../../decide/taint.ts';
 import {isSegment, stemOf} from '../../../formats/common/key.ts';
 import type {Session} from '../../../formats/session/session.ts';
 import type {Call, Message} from '../../../formats/session/session-schema.ts';
+import {toolNamed} from '../../../policy/tools.ts';
 import type {Objection} from './finding.ts';
 import {effectOf} from './verdict-of.ts';
 
@@ -51,6 +52,8 @@ export class Executions {
   readonly elsewhere = new Set<string>();
   /** Sessions that do tasks for others, with the calls that gave them. */
   readonly #children = new Map<string, {session: string; call: string}>();
+  /** The started calls that gave tasks, by the session that each was given to. */
+  readonly #delegated = new Map<string, string>();
   /** Sessions that were tainted in an earlier version. */
   readonly #tainted = new Set<string>();
 
@@ -75,10 +78,10 @@ export class Executions {
     return news;
   }
 
-  /** Sessions with the task of a call that was not started: neither a rule nor a person allowed them. */
+  /** Sessions with a task that no started call gave to them: neither a rule nor a person allowed them. */
   undelegated(): string[] {
     return [...this.#children].flatMap(([session, {session: parent, call}]) =>
-      this.#known.get(`${parent}\0${call}`)?.started === undefined ? [session] : [],
+      this.#delegated.get(session) === `${parent}\0${call}` ? [] : [session],
     );
   }
 
@@ -109,7 +112,7 @@ export class Executions {
 
   #call(execution: Execution, news: VersionNews): void {
     const {session} = execution;
-    const {id, function: called, run} = execution.call;
+    const {id, function: called, run, child} = execution.call;
     const key = `${session}\0${id}`;
     const known = this.#known.get(key);
     const {call, started} = copyOf(execution.call);
@@ -122,6 +125,7 @@ export class Executions {
       result: started !== undefined && anew ? undefined : known?.result,
     });
     if (started === undefined) return;
+    if (child !== undefined && toolNamed(call.tool) === 'task') this.#delegated.set(child, key);
     if (call.approval !== undefined) this.approvals.add(call.approval);
     if (effectOf(call.tool) === 'read') return;
     const isNew = this.#tell([id, started, run, called.name, called.arguments]);
