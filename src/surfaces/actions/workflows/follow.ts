@@ -9,6 +9,7 @@ import type {Message} from '../../../formats/session/session-schema.ts';
 import {addSpent, NOTHING_SPENT, oneTurn, type Spent} from '../../../formats/session/spent.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../../home/read.ts';
+import {listSessions} from '../../../home/session-files.ts';
 import {soundHolds} from '../agents/holds.ts';
 import {awaitedRequests, openRequests} from '../decide/waits-for.ts';
 import {findInstance, statusOf} from '../instances/instances.ts';
@@ -94,12 +95,13 @@ export class InstanceReader {
     if (dueMentions(run, entries).length > 0) return false;
     if (status === 'failed') return sessions.some(each => each.status === 'error' || each.status === 'wrong');
     if (status === 'idle') return sessions.every(each => each.status !== 'active' && each.status !== 'new');
-    return (run.waiting_for ?? []).every(id => sessions.some(each => each.id === id) && this.#stillWaits(id));
+    return (run.waiting_for ?? []).every(id => this.#stillWaits(id));
   }
 
   #stillWaits(id: string): boolean {
-    const path = listFolder(nodeDisk(this.#home), `sessions/${this.#instance}`).find(each => stemOf(each) === id);
-    const found = path === undefined ? undefined : readSession(this.#home, {id, path});
+    // A session that does a task for an agent of the instance is in the folder of its own agent.
+    const file = listSessions(this.#home).find(each => each.id === id);
+    const found = file && readSession(this.#home, file);
     if (!found) return false;
     const {status, agent_id: agent} = found.header;
     if (status !== 'waiting') return status === 'paused' || holdOf(soundHolds(this.#home), agent) !== undefined;
