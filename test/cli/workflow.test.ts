@@ -164,7 +164,17 @@ rules:
     await agentdir(home, ['approve', id, '--answer', 'all']);
     const done = await agentdirAlone(home, ['run', 'w.yaml', '--json']);
     expect([done.code, JSON.parse(done.stdout).status]).toEqual([0, 'idle']);
-    expect(read(home, 'sessions/aide/a.default.1.session.yaml')).toMatch(/^status: completed$/m);
+    const child = read(home, 'sessions/aide/a.default.1.session.yaml');
+    expect(child).toMatch(/^status: completed$/m);
+    // Its tokens count.
+    const used = child.replace(
+      '    content: done\n',
+      '    content: done\n    usage: {input_tokens: 7, output_tokens: 1}\n',
+    );
+    put(home, {'sessions/aide/a.default.1.session.yaml': used});
+    const again = await agentdir(home, ['run', 'w.yaml', '--json']);
+    expect(JSON.parse(again.stdout).usage).toMatchObject({input_tokens: 7, output_tokens: 1});
+    put(home, {'sessions/aide/a.default.1.session.yaml': child});
     expect(read(home, 'sessions/default/a.default.session.yaml')).toContain('"summary":"done"');
   });
 

@@ -4,6 +4,7 @@ import {dueMentions} from '../../../formats/channel-cursor.ts';
 import {stemOf} from '../../../formats/common/key.ts';
 import {holdOf} from '../../../formats/holds-file.ts';
 import {memberOf, type Run} from '../../../formats/run.ts';
+import {childrenOf} from '../../../formats/session/child-session.ts';
 import {parseSession} from '../../../formats/session/session.ts';
 import type {Message} from '../../../formats/session/session-schema.ts';
 import {addSpent, NOTHING_SPENT, oneTurn, type Spent} from '../../../formats/session/spent.ts';
@@ -47,9 +48,14 @@ interface KnownSession {
   status: string;
   usage: Spent;
   answer: string | null;
+  /** Sessions that do tasks for it. */
+  children: string[];
 }
 
-const NOTHING_KNOWN: KnownSession = {signature: '', agent: '', status: 'wrong', usage: NOTHING_SPENT, answer: null};
+const NOTHING_KNOWN: KnownSession = {
+  ...{signature: '', agent: '', status: 'wrong', usage: NOTHING_SPENT, answer: null},
+  children: [],
+};
 
 /** Reads the state of an instance from its files, again and again; an unchanged session is read once. */
 export class InstanceReader {
@@ -78,7 +84,10 @@ export class InstanceReader {
       const usage = own.reduce((sum, each) => addSpent(sum, each.usage), NOTHING_SPENT);
       return {name, session: main?.id ?? session, status: main?.status ?? 'new', usage, answer: main?.answer ?? null};
     });
-    const usage = sessions.reduce((sum, each) => addSpent(sum, each.usage), NOTHING_SPENT);
+    const usage = [...sessions, ...this.#childrenOf(sessions)].reduce(
+      (sum, each) => addSpent(sum, each.usage),
+      NOTHING_SPENT,
+    );
     const status = statusOf(run);
     return {run, status, agents, entries, usage, isFinal: this.#isFinal(run, status, entries, sessions)};
   }
@@ -109,6 +118,13 @@ export class InstanceReader {
     return openRequests(this.#home, ids).length === ids.length;
   }
 
+  /** Sessions that do tasks for these are in the folders of their own agents. */
+  #childrenOf(sessions: readonly KnownSession[]): KnownSession[] {
+    const ids = new Set(sessions.flatMap(({children}) => children));
+    if (ids.size === 0) return [];
+    return listSessions(this.#home).flatMap(({id, path}) => (ids.has(id) ? (this.#session(path) ?? []) : []));
+  }
+
   #session(path: string): KnownSession | undefined {
     const signature = signatureOf(join(this.#home, path));
     const known = this.#sessions.get(path);
@@ -124,6 +140,7 @@ export class InstanceReader {
       status: header.status ?? 'new',
       usage: messages.reduce(addTurn, NOTHING_SPENT),
       answer: messages.findLast(({role, tool_calls}) => role === 'assistant' && !tool_calls?.length)?.content ?? null,
+      children: [...childrenOf(session).keys()],
     };
     this.#sessions.set(path, found);
     return found;
