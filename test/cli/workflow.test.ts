@@ -178,6 +178,18 @@ rules:
     expect(read(home, 'sessions/default/a.default.session.yaml')).toContain('"summary":"done"');
   });
 
+  it('has agents that `new NAME --instance` adds, and a further session for one that is there', async () => {
+    const home = await newHome();
+    const made = async (...args: string[]) => JSON.parse((await agentdir(home, ['new', ...args, '--json'])).stdout);
+    expect(await made('helper', '--instance', 'pr-1')).toMatchObject({agent: 'helper@pr-1', session: 'helper.pr-1'});
+    for (const args of [['helper', '--instance', 'pr-1'], ['helper@pr-1']]) {
+      const {agent, path} = await made(...args);
+      expect([agent, path]).toEqual(['helper@pr-1', expect.stringMatching(/^sessions\/pr-1\/helper\.pr-1-\w+\./)]);
+    }
+    expect(await made('aide@pr-1', '--context')).toMatchObject({agent: 'aide@pr-1'});
+    expect((await agentdir(home, ['new', 'system', '--context'])).code).toBe(2);
+  });
+
   it('makes no home for an instance whose name is none', async () => {
     const dir = temporary();
     put(dir, {'below/w.yaml': 'agents: {a: {system_prompt: Hi.}}\nkickoff: "@a begin"\n'});
