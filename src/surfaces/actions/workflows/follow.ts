@@ -118,9 +118,10 @@ export class InstanceReader {
     return openRequests(this.#home, ids).length === ids.length;
   }
 
-  /** Sessions that do tasks for these are in the folders of their own agents. */
-  #childrenOf(sessions: readonly KnownSession[]): KnownSession[] {
+  /** Other sessions that do tasks for these: those of agents of the home are in folders of their own. */
+  #childrenOf(sessions: readonly (KnownSession & {id: string})[]): KnownSession[] {
     const ids = new Set(sessions.flatMap(({children}) => children));
+    for (const {id} of sessions) ids.delete(id);
     if (ids.size === 0) return [];
     return listSessions(this.#home).flatMap(({id, path}) => (ids.has(id) ? (this.#session(path) ?? []) : []));
   }
