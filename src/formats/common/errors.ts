@@ -70,6 +70,7 @@ export const codes = {
   // across files
   DUPLICATE_ID: 'error',
   UNKNOWN_AGENT: 'warning',
+  UNKNOWN_WORKFLOW: 'warning',
   UNKNOWN_DEPENDENCY: 'error',
   UNKNOWN_PARENT: 'error',
   SKIPPED_DEPENDENCY: 'warning',

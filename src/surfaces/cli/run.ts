@@ -6,7 +6,7 @@ import {createHome} from '../../home/create.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {daemonOf} from '../../home/status.ts';
 import {soundHolds} from '../actions/agents/holds.ts';
-import {type BeginOptions, type Begun, beginInstance} from '../actions/workflows/begin.ts';
+import {type BeginOptions, type Begun, beginInstance, refuseInstanceName} from '../actions/workflows/begin.ts';
 import {findWorkflow, refuseUnrunnable} from '../actions/workflows/find-workflow.ts';
 import {type InstanceProgress, InstanceReader} from '../actions/workflows/follow.ts';
 import {type OwnDaemon, serveHere} from '../actions/workflows/serve-here.ts';
@@ -84,6 +84,7 @@ export async function served(
 /** Everything up to the recorded kickoff: home, checks, setup. Also what `start FILE` does first. */
 export async function begin(options: RunOptions): Promise<{home: string; begun: Begun}> {
   const {file, words, instance, retry, json} = options;
+  refuseInstanceName(instance);
   const cwd = process.cwd();
   const found = findWorkflow(options.home, file, cwd);
   // The first error ends the command, with its own message.
