@@ -4,11 +4,12 @@ import {unreadFacts} from '../../check/facts.ts';
 import {type Home, parseHome} from '../../check/home.ts';
 import {HomeIndex} from '../../check/home-index.ts';
 import {factsOf} from '../../check/read-facts.ts';
-import {inFile, type Problem} from '../../formats/common/diagnostic.ts';
+import {inFile, type Problem, problem} from '../../formats/common/diagnostic.ts';
 import {kindOf} from '../../formats/common/key.ts';
 import {parseWorkflow} from '../../formats/workflow.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {inboxState} from '../../home/inbox-state.ts';
+import {isInRepository, MARKER} from '../../home/locate.ts';
 import {listHome, readHomeFile} from '../../home/read.ts';
 import {promptFile, promptProblems} from './workflows/prompts.ts';
 
@@ -31,7 +32,19 @@ function readHome(dir: string, folders?: readonly string[]): HomeTexts {
     else if (read && 'text' in read) texts.set(path, read.text);
     else if (read) unread.push(read.problem);
   }
+  if (!folders && texts.has(MARKER) && !isInRepository(dir)) unread.push(noRepository());
   return {texts, unread};
+}
+
+function noRepository(): Problem {
+  const message = 'expected the home in a git repository, found none; the daemon does not start';
+  return problem(
+    'NO_REPOSITORY',
+    {line: 1, column: 1},
+    message,
+    'restore .git, or make a new one: agentdir init .',
+    '.git',
+  );
 }
 
 /** Blanks out the lines that are already read. */

@@ -1,3 +1,5 @@
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
 import {waitingFor} from '../../check/waiting.ts';
 import {exit} from '../../formats/common/errors.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
@@ -105,7 +107,8 @@ function lines(home: string, pid: number | undefined, shown: Shown, coming: read
   if (errors === null) out.push('  too many sessions to check without a daemon: agentdir check');
   for (const kind of kinds) out.push(...waitingLines(kind, waiting[kind]));
   const any = needs + (errors ?? 0) + (warnings ?? 0) + troubles.length > 0;
-  out.push(any ? `  ${colors.dim('details: NEEDS_YOU.md')}` : '  nothing waits for you');
+  if (!any) out.push('  nothing waits for you');
+  else if (existsSync(join(home, 'NEEDS_YOU.md'))) out.push(`  ${colors.dim('details: NEEDS_YOU.md')}`);
   return out;
 }
 
