@@ -67,6 +67,7 @@ describe('doctor, check and status', () => {
     const home = await newHome({
       'playbooks/x.playbook.yaml': 'format: 1\nformat: 2\n',
       'tasks/t.task.md': '## TODO\n\n- [ ] @nobody-here "x"\n  id: t1\n- [ ] @human "y"\n',
+      'memory/m.md': `token: ghp_${'a1B2'.repeat(9)}\n`,
     });
     const agree = async () => {
       const [check, told, doctor] = await Promise.all(

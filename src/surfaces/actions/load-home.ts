@@ -1,5 +1,6 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
+import {credentialProblems} from '../../check/credentials.ts';
 import {unreadFacts} from '../../check/facts.ts';
 import {type Home, parseHome} from '../../check/home.ts';
 import {HomeIndex} from '../../check/home-index.ts';
@@ -73,6 +74,11 @@ export function indexHome(
   for (const problem of unread) index.set(problem.file, unreadFacts(problem.file, [problem]));
   index.settle();
   return {index, texts};
+}
+
+/** Possible credentials in the files of a home: the daemon does not look for them, because it would read every change as a whole. */
+export function credentialsIn(dir: string): Problem[] {
+  return [...readHome(dir).texts].flatMap(([path, text]) => (kindOf(path) ? credentialProblems(path, text) : []));
 }
 
 export interface LoadedHome {
