@@ -17,7 +17,18 @@ describe('agentdir log', () => {
     expect(lines[0]).toContain('home: created by agentdir init');
     expect(stdout).toMatch(/Ada +tasks a: created by hand \(found at startup\) [0-9a-f]{7}/);
     expect(stdout).toMatch(/agentdir +session s1: filled in session_id, /);
-    expect((await agentdir(home, ['log', '-n', '1'])).stdout.trim().split('\n')).toHaveLength(2);
+    const last = (await agentdir(home, ['log', '-n', '1'])).stdout.trimEnd().split('\n');
+    expect(last.filter(line => !/^ +\+ /.test(line))).toHaveLength(2);
+  });
+
+  it('names the changes of other files in a commit, one on a line', async () => {
+    const home = await newHome();
+    put(home, {'tasks/a.task.md': '- [ ] "Is Redis up?"\n'});
+    await git(home, 'add', '-A');
+    const steps = ['session(s1): results', 'state(spend): 2026-11-20: 1 turn'].map(step => `Step: ${step}\n`);
+    await git(home, 'commit', '-qm', `session(s1): assistant turn; results\n\n${steps.join('')}Cause: turn`);
+    const {stdout} = await agentdir(home, ['log']);
+    expect(stdout).toMatch(/session s1: assistant turn; results [0-9a-f]{7}\n {34,}\+ state spend: \S+: 1 turn\n$/);
   });
 
   it('about one task, session, agent or file, by any unique part of its name', async () => {

@@ -4,7 +4,7 @@ import {beforeAll, describe, expect, it} from 'vitest';
 import {agentdir, git, put, root, until} from '../cli/run.ts';
 import {site} from '../effects/web-site.ts';
 import {calling, command, playCalls, resultsOf, type Wanted} from './calling.ts';
-import {decideAll, field, itemsOf, pageOf} from './deciding.ts';
+import {askedBy, decideAll, field, itemsOf, pageOf} from './deciding.ts';
 import {openHouse} from './house.ts';
 import {read} from './serve.ts';
 import {leastForm, pathOf, sessionOf} from './talk.ts';
@@ -108,11 +108,13 @@ describe('a session that has read nothing from outside', () => {
 });
 
 describe('a session that has read what came from outside', () => {
-  beforeAll(() => {
+  beforeAll(async () => {
     const calls = () => [[...staying(), ...leaving()]];
     hearing('marked', '    untrusted: true\n    from: "@scout"\n', ...calls());
     hearing('mail', '    from: inbox/slack-general.jsonl#3\n', ...calls());
     calling(house, 'page', [fetch()], ...calls());
+    // A decision that is made while a command of any session runs on the host is void.
+    for (const id of ['marked', 'mail', 'page']) await askedBy(home, id, leaving().length - 1);
   });
 
   it.each([

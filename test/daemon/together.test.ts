@@ -273,7 +273,7 @@ describe('a task that is given to another', () => {
     put(home, {[path]: '- [ ] @agent-k "given"\n  id: given\n'});
     await until(
       () => read(home, path),
-      text => text.includes('session: agent-k-shared'),
+      text => text.includes('session: agent-k-shared') && text.includes('started:'),
     );
     await agentdir(home, ['task', 'assign', 'given', 'new:agent-k']);
     await agentdir(home, ['task', 'reopen', 'given']);

@@ -156,12 +156,26 @@ function show({commit, author, time, subject, trailers, paths}: JournalChange, j
     return;
   }
   const recovered = trailers.some(([key, value]) => key === 'Cause' && value === 'recovered');
-  const [, thing, words] = /^(\w+\([^)]*\)): (.*)$/.exec(subject) ?? [undefined, undefined, subject];
-  const what = thing ? `${colors.bold(visibleLine(thing.replace('(', ' ').replace(/\)$/, '')))}: ` : '';
   const note = recovered ? colors.dim(' (found at startup)') : '';
-  print(
-    `${colors.dim(localTime(time))}  ${cutToWidth(visibleLine(author), WHO).padEnd(WHO)} ${what}${visibleLine(words ?? '')}${note} ${colors.dim(commit.slice(0, 7))}`,
-  );
+  const when = localTime(time);
+  const who = cutToWidth(visibleLine(author), WHO).padEnd(WHO);
+  print(`${colors.dim(when)}  ${who} ${subjectLine(subject)}${note} ${colors.dim(commit.slice(0, 7))}`);
+  // The subject names the changes of its own file already.
+  const own = thingOf(subject);
+  const steps = trailers.flatMap(([key, value]) => (key === 'Step' && thingOf(value) !== own ? [value] : []));
+  for (const step of steps) print(`${' '.repeat(when.length + 2 + WHO)} + ${subjectLine(step)}`);
+}
+
+const SUBJECT = /^(\w+\([^)]*\)): (.*)$/;
+
+function thingOf(subject: string): string | undefined {
+  return SUBJECT.exec(subject)?.[1];
+}
+
+function subjectLine(subject: string): string {
+  const [, thing, words] = SUBJECT.exec(subject) ?? [undefined, undefined, subject];
+  const what = thing ? `${colors.bold(visibleLine(thing.replace('(', ' ').replace(/\)$/, '')))}: ` : '';
+  return `${what}${visibleLine(words ?? '')}`;
 }
 
 function grouped(trailers: JournalChange['trailers']): Map<string, string | string[]> {
