@@ -280,7 +280,7 @@ describe('a person’s own git beside the daemon', () => {
     await second.kill();
     const {stop} = await serve(home);
     put(home, {[path]: `Mind this.\n\n${buffer}`, [talk]: heard + said(2) + said(3)});
-    const tasks = await settled(home, path, text => text.includes('Mind this.'));
+    const tasks = await settled(home, path, text => text.includes('Mind this.') && text.includes('completed:'));
     expect(tasks).toMatch(/^- \[\/\] @away\/planner "a"\n/m);
     expect(tasks).toMatch(/^- \[x\] @away\/planner "b"\n(?: {2}.*\n)* {2}completed: /m);
     const text = await settled(home, talk, now => now.match(/timestamp:/g)?.length === 3);

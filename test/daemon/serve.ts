@@ -119,7 +119,12 @@ export async function settled(home: string, path: string, holds: (text: string) 
     async () => {
       const text = read(home, path);
       const status = holds(text) ? await ask() : 'not asked for yet';
-      return {text, status: status || (existsSync(join(home, '.git/index.lock')) ? 'locked' : '')};
+      const busy = existsSync(join(home, '.git/index.lock'))
+        ? 'locked'
+        : read(home, path) === text
+          ? ''
+          : 'written meanwhile';
+      return {text, status: status || busy};
     },
     ({status}) => status === '',
   ).then(({text}) => text);
@@ -132,7 +137,7 @@ export async function committed(home: string, path: string, holds: (text: string
     async () => {
       const text = read(home, path);
       const status = holds(text) ? await ask() : 'not asked for yet';
-      return {text, status};
+      return {text, status: status || (read(home, path) === text ? '' : 'written meanwhile')};
     },
     ({status}) => status === '',
   ).then(({text}) => text);
