@@ -295,7 +295,7 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
     await pane.shows(/press Ctrl\+C again/);
     await pane.press('C-c');
     expect(await pane.ended()).toBe(0);
-    expect(await pane.history()).toMatch(/the daemon goes on/);
+    expect(await pane.history()).toMatch(/the daemon and the agents keep running/);
     expect(daemon.child.exitCode).toBe(null);
   });
 

@@ -6,6 +6,7 @@ export const codes = {
   UNREADABLE: 'error',
   UNMERGED: 'error',
   SECRET_IN_FILE: 'warning',
+  NO_REPOSITORY: 'error',
   // YAML
   YAML_SYNTAX: 'error',
   YAML_TOO_DEEP: 'error',

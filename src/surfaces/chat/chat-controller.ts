@@ -119,7 +119,7 @@ export class ChatController {
 
   #hint(): string {
     const {busy, view} = this.#chat;
-    if (performance.now() - this.#leaving < LEAVE_MS) return 'press Ctrl+C again to leave; the daemon goes on';
+    if (performance.now() - this.#leaving < LEAVE_MS) return 'press Ctrl+C again to leave; the daemon keeps running';
     if (this.#isPrefixed) return 'Ctrl+A: 1-9 agent, n next, p previous, c new session, d tasks, a decide';
     if (busy !== undefined) return `${busy} …`;
     if (view.wrong !== undefined) return 'the approval queue has errors: /check';

@@ -54,7 +54,9 @@ export async function lineChat(services: ChatServices): Promise<number> {
     if (text === undefined || !(await chat.take(text))) break;
   }
   note(
-    isServed(services.home) ? 'the daemon goes on; to stop it: agentdir stop' : 'no daemon is running: agentdir start',
+    isServed(services.home)
+      ? 'the daemon keeps running; to stop it: agentdir stop'
+      : 'no daemon is running: agentdir start',
   );
   return exit.done;
 }

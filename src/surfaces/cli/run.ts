@@ -119,7 +119,7 @@ async function homeFor({instance, source, json}: RunOptions, cwd: string): Promi
 function tellOnInterrupt({file, instance}: RunOptions): () => void {
   const tell = () => {
     if (process.stderr.isTTY) process.stderr.write('\n');
-    note(`interrupted; nothing is lost. To go on: agentdir run ${file} --instance ${instance}`);
+    note(`interrupted; nothing is lost. To continue: agentdir run ${file} --instance ${instance}`);
     process.kill(process.pid, 'SIGINT');
   };
   process.once('SIGINT', tell);
@@ -175,7 +175,7 @@ function finish(home: string, progress: InstanceProgress, {json, file, instance}
       note(`then go on with: agentdir run ${file} --instance ${instance}`);
       return exit.waiting;
     case 'stopped':
-      complain(`${run.instance} was stopped`, `to go on: agentdir start ${file} --instance ${instance}`);
+      complain(`${run.instance} was stopped`, `to continue: agentdir start ${file} --instance ${instance}`);
       return exit.failed;
     default:
       for (const line of (run.error ?? 'an agent failed').split('\n')) complain(line);

@@ -147,7 +147,7 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
       .alias('ls')
       .summary('list agents and sessions')
       .description(
-        'List agents, those of workflow instances included, and sessions with their status, latest first. SOURCE is the workflow file. Ephemeral agents that are done are left out.',
+        'List agents, those of workflow instances included, and sessions with their status, latest first. SOURCE is the workflow file. Ephemeral agents that are done are hidden.',
       )
       .option('--all', 'also ephemeral agents that are done')
       .option('--agent <name>', 'only this agent')
