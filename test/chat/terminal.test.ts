@@ -90,6 +90,7 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
     await middle.press('C-u');
     for (const pane of all) {
       await pane.hides(/Esc cancels/);
+      await pane.shows(/^> message @writer/m);
       await expectWhole(pane);
     }
     for (const pane of [small, large]) {
