@@ -10,10 +10,11 @@ const bin = `${root}bin`;
 rmSync(bin, {recursive: true, force: true});
 // Connectors are loaded by those who use them, from their packages, and so is what is not JavaScript.
 const external = /^(?:node:|fs-native-extensions$|@slack\/|imapflow$|nodemailer$)/;
+const measuring = /\/dist\/surfaces\/|\/node_modules\/(?:ink|widest-line|cli-truncate|wrap-ansi)\//;
 const lazyWidth = {
   name: 'lazy-string-width',
   resolveId: (id, importer) =>
-    id === 'string-width' && importer?.startsWith(`${root}dist`) ? `${root}scripts/lazy-string-width.cjs` : undefined,
+    id === 'string-width' && measuring.test(importer ?? '') ? `${root}scripts/lazy-string-width.cjs` : undefined,
 };
 // The screen of chat. ink's layout engine is compiled asynchronously: nothing in CommonJS can wait for that while it loads, so chat waits
 // before it draws. ink draws in CI as elsewhere, and has no developer tools.
@@ -26,10 +27,12 @@ const inkInBundle = {
     return id.endsWith('/layout-engine.js') ? engine : undefined;
   },
   load: id => (id === '\0never-in-ci' ? 'export default false;' : undefined),
-  transform: (code, id) =>
-    id.endsWith('/ink/build/reconciler.js')
-      ? code.replace("await import('./devtools.js')", '0').replace('await loadPackageJson()', '{}')
-      : undefined,
+  transform: (code, id) => {
+    if (id.endsWith('/ink/build/reconciler.js'))
+      return code.replace("await import('./devtools.js')", '0').replace('await loadPackageJson()', '{}');
+    // The engine is in the file: nothing is fetched, and loading what fetches takes longer than the engine.
+    return id.endsWith('/yoga-wasm-base64-esm.js') ? code.replaceAll('"function"!=typeof fetch', 'true') : undefined;
+  },
 };
 const bundle = await rolldown({
   input: `${root}dist/main.js`,

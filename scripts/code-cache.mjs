@@ -49,6 +49,7 @@ export function makeCode(bin) {
     run('send', 'show me an approval', '--to', 'executor-001');
     run('start', '--once');
     run('policy', 'what-if', '--allowlist', join(home, 'allowlist.yaml'));
+    run('chat');
     for (const args of later) run(...args);
   } finally {
     rmSync(folder, {recursive: true, force: true});

@@ -11,7 +11,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {startFakeOpenAI} from '../test/model/fake-openai.mjs';
-import {drawWindows} from './draw-terminal.mjs';
+import {colourCode, drawWindows} from './draw-terminal.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const out = join(root, 'docs/pictures/chat.svg');
@@ -66,6 +66,16 @@ function reply({messages}) {
   return {text: FINDINGS, usage};
 }
 
+/** tmux writes a colour that goes on in the next line only once. */
+function withOwnColours(lines) {
+  let colours = '';
+  return lines.map(line => {
+    const own = colours + line;
+    for (const [code] of line.matchAll(colourCode)) colours = /\[0?m$/.test(code) ? '' : colours + code;
+    return own;
+  });
+}
+
 const run = (command, ...args) => execFileSync(command, args, {cwd: dir, env, encoding: 'utf8'});
 const tmux = (...args) => run('tmux', '-S', join(dir, 'tmux'), '-f', '/dev/null', ...args);
 const screen = () => tmux('capture-pane', '-p', '-e', '-t', 'chat');
@@ -111,7 +121,7 @@ try {
   press('-l', 'Redis refuses writes at night. Why?');
   press('Enter');
   await shows('while the service runs');
-  const lines = screen().replace(/\s+$/, '').split('\n');
+  const lines = withOwnColours(screen().replace(/\s+$/, '').split('\n'));
   const [x, y] = tmux('display-message', '-p', '-t', 'chat', '#{cursor_x} #{cursor_y}').split(' ').map(Number);
   const neutral = lines.map(line => line.replaceAll(dir, '/home/ada'));
   writeFileSync(out, drawWindows([{title: 'agentdir', lines: neutral, cursor: {x, y}}], COLUMNS));

@@ -11,8 +11,11 @@ const bin = join(root, 'bin');
 describe('compiled code beside the program', () => {
   const codes = readdirSync(bin, {recursive: true, encoding: 'utf8'}).filter(name => name.endsWith('.code'));
 
-  it('is there for what a daemon loads, and V8 takes it', () => {
-    expect(codes).toEqual(expect.arrayContaining(['program.js.code', 'chunks/daemon.js.code', 'chunks/look.js.code']));
+  it('is there for what a daemon and chat load, and V8 takes it', () => {
+    const loaded = ['program.js', ...['daemon.js', 'look.js', 'run-chat.js'].map(name => `chunks/${name}`)];
+    expect(codes).toEqual(expect.arrayContaining(loaded.map(name => `${name}.code`)));
+    // Node takes longer to load what fetches than chat to draw its first screen.
+    expect(readFileSync(join(bin, 'chunks/run-chat.js'), 'utf8')).not.toContain('typeof fetch');
     const rejected = codes.filter(name => {
       const file = join(bin, name.replace(/\.code$/, ''));
       const script = new Script(wrap(readFileSync(file, 'utf8')), {cachedData: readFileSync(join(bin, name))});

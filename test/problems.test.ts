@@ -40,6 +40,9 @@ const made: Partial<Record<Code, (dir: string) => void>> = {
   UNREADABLE(dir) {
     mkdirSync(join(dir, 'allowlist.yaml'));
   },
+  NO_REPOSITORY(dir) {
+    writeFileSync(join(dir, 'agentdir.yaml'), 'format: 1\n');
+  },
 };
 
 function homeOf(code: Code): string {

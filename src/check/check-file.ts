@@ -59,8 +59,16 @@ function checkMentions(path: string, mentions: readonly Reference[], look: Look)
 function checkReferences(path: string, references: readonly Reference[], look: Look): Problem[] {
   const names = namesSeen(look);
   return references.flatMap(reference => {
+    if (reference.isWorkflow) return missingWorkflow(path, reference, look);
     const agent = reference.name.replace(/^@/, '');
     const fault = agentFault(agent, names);
     return fault ? [problem('UNKNOWN_AGENT', reference, fault.message, fault.hint, path)] : [];
   });
+}
+
+function missingWorkflow(path: string, {name, line, column}: Reference, look: Look): Problem[] {
+  if (look.named(`workflow/${name}`).length > 0) return [];
+  const message = `the schedule starts nothing: there is no workflow "${name}" in workflows/`;
+  const hint = `correct the name, or add workflows/${name}.workflow.yaml`;
+  return [problem('UNKNOWN_WORKFLOW', {line, column}, message, hint, path)];
 }

@@ -11,7 +11,7 @@ import type {SessionFact} from './session-facts.ts';
 import type {TaskFact} from './task-facts.ts';
 
 /** Raise this when the content or meaning of facts changes, or a check of a single file. Older cached facts are ignored. */
-export const FACTS_VERSION = 28;
+export const FACTS_VERSION = 29;
 
 export interface Counts {
   agents?: number;
@@ -20,9 +20,10 @@ export interface Counts {
   tasks?: number;
 }
 
-/** A name in a file that must be an agent's, as written. */
+/** A name in a file that must be an agent's, as written, or a workflow's. */
 export interface Reference extends Place {
   name: string;
+  isWorkflow?: true;
 }
 
 /** A workflow instance: its status, and the names of its agents within it. */
@@ -48,7 +49,7 @@ export interface Facts {
   kind: Kind | null;
   /** Problems of the file on its own, with its path. */
   problems: Problem[];
-  /** Names that the file defines, besides tasks and requests: `agent/x`, `member/x`, `session/x`, `checkpoint/PATH`, `page/x`, `queue/sound`. */
+  /** Names that the file defines, besides tasks and requests: `agent/x`, `workflow/x`, `member/x`, `session/x`, `checkpoint/PATH`, `page/x`, `queue/sound`. */
   defines: string[];
   needs: Need[];
   counts: Counts;

@@ -92,7 +92,7 @@ export function agentFault(name: string, names: Names): AddressFault | undefined
       ? undefined
       : {
           message: `@${name} is in another home, and agentdir.yaml names no NATS server, so nothing gets there`,
-          hint: 'name an agent of this home, or set nats: {server: …} in agentdir.yaml',
+          hint: 'name an agent of this home; this version cannot reach other homes',
         };
   return {message: `@${name} is not an agent`, hint: agentHint(name, names)};
 }
@@ -116,7 +116,7 @@ export function assigneeFault(name: string, names: Names): AddressFault | undefi
   return fault?.message.endsWith(' is not an agent')
     ? {
         message: `${fault.message}; listed under people?`,
-        hint: `if that is a person, write people: [${name}] in agentdir.yaml; else ${fault.hint}`,
+        hint: `${fault.hint}${fault.hint.endsWith('?') ? ' If' : '; if'} it is a person, write people: [${name}] in agentdir.yaml`,
       }
     : fault;
 }

@@ -67,7 +67,12 @@ function specific(parsed: ParsedFile): Partial<Facts> {
         ...(parsed.file.value?.limits?.max_cost_usd !== undefined && {costLimitAt: {line: 1, column: 1}}),
       };
     case 'workflow':
-      return {defines: Object.keys(parsed.file.value?.agents ?? {}).map(name => `member/${name}`)};
+      return {
+        defines: [
+          `workflow/${stemOf(path)}`,
+          ...Object.keys(parsed.file.value?.agents ?? {}).map(name => `member/${name}`),
+        ],
+      };
     case 'settings':
       return {
         defines: settingNames(parsed.file.value),
@@ -179,7 +184,20 @@ function references(file: Extract<ParsedFile, {kind: 'settings'}>['file']): Refe
       ['schedules', i, 'to'],
     ]),
   ];
-  return named.flatMap(([name, at]) => (name === undefined ? [] : [{name, ...settingPlace(file, at)}]));
+  const workflows = (value?.schedules ?? []).flatMap(({workflow = ''}, i): Reference[] => {
+    // Other paths are of files that are not read until they are run.
+    const [name] = /^(?:workflows\/[^/]+|[^/]+(?<!\.ya?ml))$/i.exec(workflow) ?? [];
+    if (name === undefined) return [];
+    return [
+      {
+        name: stemOf(`workflows/${name.replace(/^workflows\//, '')}`),
+        isWorkflow: true,
+        ...settingPlace(file, ['schedules', i, 'workflow']),
+      },
+    ];
+  });
+  const agents = named.flatMap(([name, at]) => (name === undefined ? [] : [{name, ...settingPlace(file, at)}]));
+  return [...agents, ...workflows];
 }
 
 function unmerged(path: string): Problem {

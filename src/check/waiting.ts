@@ -3,7 +3,7 @@ import type {Waiting, WaitingItem, WaitingKind} from '../formats/waiting.ts';
 import type {Need} from './need.ts';
 
 /** How many items of a kind are named. */
-const MOST_NAMED = 3;
+export const MOST_NAMED = 3;
 
 /** A short form of NEEDS_YOU.md, for `agentdir status`. */
 export function waitingFor(needs: readonly (Need & {path: string})[], problems: readonly Problem[]): Waiting {

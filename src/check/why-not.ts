@@ -12,6 +12,8 @@ export function whyNot(row: TaskRow, others: Others, note: string | undefined): 
   if (row.state === 'in_progress' && typeof row.waits_for === 'string')
     return `waits for your approval: ${row.waits_for}`;
   if (row.state === 'in_progress' && typeof row.stalled === 'string') return stalledWords(row);
+  if (row.state === 'in_progress' && isBegunElsewhere(row, others))
+    return `begun elsewhere: no session of this home works on it; to deliver it: agentdir task reopen ${row.id ?? ''}`;
   if (row.state !== 'pending' && row.state !== 'blocked') return '';
   const waiting = waitsFor(row, others);
   // An unknown dependency is the error.
@@ -35,6 +37,13 @@ export function whyNot(row: TaskRow, others: Others, note: string | undefined): 
 function stalledWords({session}: TaskRow): string {
   const where = typeof session === 'string' ? ` in ${session}` : '';
   return `stalled: its agent ended its turn${where} without an update, despite a reminder`;
+}
+
+/** Another system began it: its agent is one of this home, and has no session for it. */
+function isBegunElsewhere(row: TaskRow, {names}: Others): boolean {
+  const {name, spawn} = assigneeOfRow(row);
+  const isOurs = !spawn && name !== undefined && names.hasAgent(name);
+  return isOurs && row.id !== null && row.assigned !== null && typeof row.session !== 'string';
 }
 
 function blockedWords({result}: TaskRow, note: string | undefined): string {

@@ -42,8 +42,9 @@ async function announceModel({
   effects,
   status,
 }: With<'reports' | 'current' | 'turns' | 'effects' | 'status'>): Promise<void> {
-  const choice = chooseModel(undefined, await current.settings(), effects.world.environment);
-  const words = inWords(choice);
+  const {environment} = effects.world;
+  const choice = chooseModel(undefined, await current.settings(), environment);
+  const words = inWords(choice, environment);
   if (words === status.model || turns.stopped) return;
   status.model = words;
   const isModel = !('failed' in choice) && choice.kind === 'openai';
@@ -64,7 +65,7 @@ function hintFor(choice: ModelChoice): string | undefined {
   return `for an AI, start again with ${any} set, or with Ollama running; or list a model in agentdir.yaml`;
 }
 
-function inWords(choice: ModelChoice): string {
+function inWords(choice: ModelChoice, environment: Readonly<Record<string, string | undefined>>): string {
   if ('failed' in choice) return `none: ${choice.failed}; ${choice.hint}`;
   if (choice.kind === 'playbook') return `playbook (a script, not an AI): ${choice.why}`;
   const {id, baseURL, keyVariable, price} = choice;
@@ -73,7 +74,7 @@ function inWords(choice: ModelChoice): string {
     id === undefined
       ? `the first for chat that ${host ?? 'api.openai.com'} lists`
       : `${id}${host === undefined ? '' : ` of ${host}`}`;
-  const key = keyVariable === undefined ? '' : `key in ${keyVariable}`;
+  const key = keyVariable === undefined || !environment[keyVariable] ? '' : `key in ${keyVariable}`;
   const details = [key, price ? '' : 'cost unknown'].filter(Boolean).join(', ');
   return `${name}${details === '' ? '' : ` (${details})`}`;
 }

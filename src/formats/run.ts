@@ -97,7 +97,7 @@ export interface RunFile {
 
 /** Must not throw. */
 export function parseRun(text: string): RunFile {
-  const hint = 'take an earlier version from git, or remove the folder to begin anew';
+  const hint = 'take an earlier version from git, or remove the folder to start over';
   return {text, ...validate(runSchema, readQuickly(text), hint)};
 }
 

@@ -101,7 +101,11 @@ function readStep(step: unknown, steps: Steps, agents: readonly string[], place:
     const near = typeof to === 'string' ? nearest(to, agents) : undefined;
     return wrong(
       `expected an agent after "to:", got ${JSON.stringify(to ?? null)}`,
-      near ? `did you mean ${near}?` : `the agents are ${agents.join(', ')}`,
+      near
+        ? `did you mean ${near}?`
+        : agents.length > 0
+          ? `the agents are ${agents.join(', ')}`
+          : 'the file names none: list them under "agents:"',
     );
   }
   steps.messages.push({to, text: send.trim(), as});

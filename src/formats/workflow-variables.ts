@@ -1,3 +1,4 @@
+import {mentionsInProse, withoutQuotes} from './mentions.ts';
 import {readerOf} from './workflow-code.ts';
 
 /** `${{ name }}` in workflow files. */
@@ -29,21 +30,47 @@ export interface VariableValue {
 
 export type VariableValues = (name: string) => VariableValue | undefined;
 
-/** A text with all variables replaced. Unknown ones stay. Text from outside becomes code, so that nothing in it counts as a mention. */
+/**
+ * A text with all variables replaced. Unknown ones stay. Text from outside becomes code, so that nothing in it counts as a mention. Where
+ * the text has code of its own around a variable that a value would end, backticks, tildes and "@" of values are replaced.
+ */
 export function fillVariables(text: string, lookUp: VariableValues): string {
+  const filled = filledWith(text, lookUp);
+  const harmless = filledWith(text, name => {
+    const value = lookUp(name);
+    return value?.outside ? {...value, text: withoutMarks(value.text)} : value;
+  });
+  return mentionsOf(filled) === mentionsOf(harmless) ? filled : harmless;
+}
+
+function mentionsOf(text: string): string {
+  return JSON.stringify(mentionsInProse(withoutQuotes(text)));
+}
+
+function withoutMarks(value: string): string {
+  return value.replaceAll('`', "'").replaceAll('~', '-').replaceAll('@', '(at)');
+}
+
+function filledWith(text: string, lookUp: VariableValues): string {
+  const around = longestTicks(text);
   return text.replace(VARIABLE, (whole, name: string, at: number) => {
     const value = lookUp(name.trim());
     if (!value) return whole;
     if (!value.outside) return value.text;
     const before = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
-    return asCode(value.text, before.trim() !== '', /^[ \t]*(?:\n|$)/.test(text.slice(at + whole.length)));
+    const isLast = /^[ \t]*(?:\n|$)/.test(text.slice(at + whole.length));
+    return asCode(value.text, {around, isAfter: before.trim() !== '', isLast});
   });
 }
 
-/** `isAfter`, `isLast`: something stands in the line before the value, and nothing after it. */
-function asCode(value: string, isAfter: boolean, isLast: boolean): string {
+function longestTicks(text: string): number {
+  return Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+}
+
+/** `around`: the longest backticks in the text. `isAfter`, `isLast`: something stands in the line before the value, and nothing after it. */
+function asCode(value: string, {around, isAfter, isLast}: {around: number; isAfter: boolean; isLast: boolean}): string {
   const text = value.replace(/\n+$/, '');
-  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const longest = Math.max(around, longestTicks(text));
   if (!text.includes('\n')) return /[@`#>~]/.test(text) ? inlineCode(text, longest) : text;
   const fence = '`'.repeat(Math.max(3, longest + 1));
   return `${isAfter ? '\n' : ''}${fence}\n${text}\n${fence}${isLast ? '' : '\n'}`;

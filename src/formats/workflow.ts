@@ -137,6 +137,16 @@ export function parseWorkflow(text: string): WorkflowFile {
           'choose another name',
         ),
       );
+  for (const name of ['human', 'system'])
+    if (Object.hasOwn(value.agents, name))
+      problems.push(
+        problem(
+          'BAD_VALUE',
+          at(['agents', name]),
+          `expected a name that is free, got "${name}", under which ${name === 'human' ? 'people write' : 'the kickoff comes'}`,
+          'choose another name',
+        ),
+      );
   const known = [...RESERVED_VARIABLES, ...params.flatMap(({name}) => [`params.${name}`, name])];
   const {context} = value;
   if (context && context !== true) {

@@ -41,6 +41,17 @@ function homeAround(from: string): string | undefined {
   }
 }
 
+/** Whether git finds a repository from this folder, as far as files tell: it looks above, but not on another file system. */
+export function isInRepository(dir: string): boolean {
+  const {dev} = statSync(dir);
+  for (let path = realpathSync(dir); statSync(path).dev === dev; path = dirname(path)) {
+    const found = statSync(join(path, '.git'), {throwIfNoEntry: false});
+    if (found?.isFile() || existsSync(join(path, '.git/HEAD'))) return true;
+    if (path === dirname(path)) return false;
+  }
+  return false;
+}
+
 /** The home that an earlier run of a workflow instance made outside any home, in this folder or above. */
 export function homeOfInstance(from: string, instance: string): string | undefined {
   for (let path = resolve(from); ; path = dirname(path)) {

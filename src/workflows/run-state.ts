@@ -33,11 +33,13 @@ export async function stateOf(
     else if (waitsForPerson(session)) waiting.push(session.id);
     else if (isAtWork(daemon, path)) {
       if (await daemon.current.hold(session.agent)) waiting.push(session.id);
-      else working = true;
+      // Whether a session that waits for its children is at work is up to them.
+      else if (session.status !== 'waiting' || daemon.mail.has(path) || openChildren(files, session.id).length === 0)
+        working = true;
     }
     for (const child of session ? openChildren(files, session.id) : []) {
       const fact = files.index.facts(child)?.session;
-      if (fact && waitsForPerson(fact)) waiting.push(fact.id);
+      if (fact && (waitsForPerson(fact) || (await daemon.current.hold(fact.agent)))) waiting.push(fact.id);
       else working = true;
     }
   }

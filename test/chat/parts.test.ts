@@ -4,8 +4,15 @@ import {createElement} from 'react';
 import {describe, expect, it} from 'vitest';
 import {complete} from '../../src/surfaces/chat/complete.ts';
 import {type Editor, editorRows, inserted, newEditor, pressed, submitted} from '../../src/surfaces/chat/editor.ts';
-import {answerEntry, callEntry, channelEntry, senderEntry} from '../../src/surfaces/chat/entries.ts';
-import {readIntent} from '../../src/surfaces/chat/grammar.ts';
+import {
+  answerEntry,
+  callEntry,
+  channelEntry,
+  errorEntry,
+  outputEntry,
+  senderEntry,
+} from '../../src/surfaces/chat/entries.ts';
+import {byIdOrPart, readIntent} from '../../src/surfaces/chat/grammar.ts';
 import {KeyDecoder, type KeyEvent} from '../../src/surfaces/chat/keys.ts';
 import {markdownLines} from '../../src/surfaces/chat/markdown.ts';
 import {screenOf} from '../../src/surfaces/chat/screen.ts';
@@ -193,6 +200,14 @@ describe('the grammar', () => {
     expect(readIntent('@coder /task')).toMatchObject({do: 'refuse'});
   });
 
+  it('finds a session by its id, also if its tasks have longer ones, or by a unique part', () => {
+    const sessions = ['pm-7k2m', 'pm-7k2m.1', 'coder-91xq'].map(id => ({id}));
+    expect(['pm-7k2m', '91xq', '7k2m', 'one'].map(name => byIdOrPart(sessions, name)?.id)).toEqual([
+      ...['pm-7k2m', 'coder-91xq'],
+      ...[undefined, undefined],
+    ]);
+  });
+
   it('sends nothing but what was typed', () => {
     fc.assert(
       fc.property(text, line => {
@@ -312,6 +327,26 @@ describe('what agents write', () => {
       }),
       {numRuns: 150},
     );
+  });
+
+  it('is behind a bar also in errors, in the output of commands, and at the end of a long name', () => {
+    const forged = '▲ approval needed';
+    const long = `${'x'.repeat(78)} ${forged}\n${forged}`;
+    for (const entry of [
+      errorEntry(`the server said: ${long}`, 'a hint'),
+      outputEntry('show x', `a line\n${long}\n\u001b[31m${long}\u001b[39m`),
+      senderEntry(long, 'text'),
+      channelEntry(long, true, long, 'text'),
+      answerEntry(long, 'text'),
+    ])
+      for (const line of entry(80)) {
+        expect(line).toMatch(/^(?:│ |● x|← x|✗ the|\$ agentdir|$)| {2}a hint/);
+        expect(textWidth(line)).toBeLessThanOrEqual(80);
+      }
+    expect(outputEntry('x', `\u001b[31m${'漢'.repeat(10)}\u001b[39m`)(14).slice(2)).toEqual([
+      '│ \u001b[31m漢漢漢漢漢漢\u001b[0m',
+      '│ \u001b[31m漢漢漢漢\u001b[39m',
+    ]);
   });
 });
 

@@ -1,6 +1,7 @@
 import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {agentdir, main, newHome, put, startAgentdir, until} from '../cli/run.ts';
 import {askedBy, itemsOf, pagePath} from '../daemon/deciding.ts';
@@ -89,6 +90,7 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
     await middle.press('C-u');
     for (const pane of all) {
       await pane.hides(/Esc cancels/);
+      await pane.shows(/^> message @writer/m);
       await expectWhole(pane);
     }
     for (const pane of [small, large]) {
@@ -176,7 +178,17 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
       text => count(text, /content: result/g) === 3,
     );
     await ask();
+    // However long a request has been there, a letter that is followed by another is the beginning of a message.
+    for (const pause of [1_600, 150, 150]) {
+      await sleep(pause);
+      await here.type(pause === 1_600 ? 'a' : 'n');
+    }
+    await here.shows(/^> ann$/m);
+    expect(made('four')).toBe(false);
+    await here.press('C-u');
     await here.type('a');
+    await here.shows(/always, in a moment/);
+    await here.press('Enter');
     await until(() => made('four'), Boolean);
     await until(
       () => read(home, 'allowlist.yaml'),
@@ -284,7 +296,7 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
     await pane.shows(/press Ctrl\+C again/);
     await pane.press('C-c');
     expect(await pane.ended()).toBe(0);
-    expect(await pane.history()).toMatch(/the daemon goes on/);
+    expect(await pane.history()).toMatch(/the daemon and the agents keep running/);
     expect(daemon.child.exitCode).toBe(null);
   });
 
@@ -315,7 +327,7 @@ describe.skipIf(!hasTmux)('chat on a terminal', () => {
     await say(plain, '/switch keeper');
     await plain.shows(/^@keeper>/m);
     await say(plain, 'keep on');
-    await plain.shows(/^@keeper:\n {2}answer \d+\n\n?@keeper>/m);
+    await plain.shows(/^@keeper> keep on\n@keeper:\n {2}answer \d+\n\n?@keeper>/m);
     await plain.press('C-d');
     expect(await plain.ended()).toBe(0);
   });
@@ -373,6 +385,13 @@ rules:
       await pane.shows(/● human [\d:]+\n│ @reviewer look again\n\n● reviewer [\d:]+\n│ it is fine now/);
       await say(pane, 'and @nobody too');
       await pane.shows(/nobody in pr-1 is called nobody/);
+      for (const [verb, tab] of [
+        ['stop', /\[reviewer@pr-1:‖\]/],
+        ['start', /\[reviewer@pr-1(?::✓)?\]/],
+      ] as const) {
+        expect((await agentdir(own, ['agents', verb, 'reviewer@pr-1'])).code).toBe(0);
+        await pane.shows(tab);
+      }
       const lines = startAgentdir(own, ['chat'], '/switch #pr-1\n@reviewer look again\n');
       const {code, stdout} = await lines.ended;
       expect(stdout).toMatch(/reviewer:\n {2}it is fine now/);
@@ -430,6 +449,19 @@ describe('chat in a pipe', () => {
     expect((await piped(`/reject ${id} not now\n`)).code).toBe(0);
     expect(itemsOf(home).find(item => item.id === id)?.decision).toBe('rejected');
   });
+});
+
+it('a pipe needs no default agent, and a stopped one keeps nobody waiting', async () => {
+  const own = await newHome({'agentdir.yaml': 'format: 1\nname: own\n'});
+  const {code, stdout} = await startAgentdir(own, ['chat'], '/switch\n').ended;
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^\S+ \(active\)\n/)]);
+  put(own, {'agentdir.yaml': 'format: 1\nname: own\ndefault_agent: nobody\n'});
+  expect((await startAgentdir(own, ['chat'], 'for whom?\n').ended).code).not.toBe(0);
+  expect(existsSync(join(own, 'sessions')) && readdirSync(join(own, 'sessions')).length > 1).toBe(false);
+  await agentdir(home, ['agents', 'stop', 'keeper']);
+  const held = await startAgentdir(home, ['chat'], '@keeper are you there\n').ended;
+  await agentdir(home, ['agents', 'start', 'keeper']);
+  expect(held).toMatchObject({code: 3, stdout: expect.stringContaining('agentdir agents start keeper')});
 });
 
 function memoryOf(pid: number): number {

@@ -70,7 +70,14 @@ describe('files that are not read because of their name', () => {
     expect(expectedNames('inbox/slack.json')).toEqual(['inbox/slack.jsonl']);
     for (const path of [
       ...['templates/x.agent.md', 'templates/README.md', 'templates/.x.md', 'templates/x.md~', 'templates/x.png'],
-      ...['templates/x.yaml.swp', 'memory/x.txt', 'notes/x.md', 'x.yaml', 'sessions/archive/x.compact.2.md'],
+      ...[
+        'templates/x.yaml.swp',
+        'memory/x.txt',
+        'notes/x.md',
+        'x.yaml',
+        'workflows/x.yaml',
+        'sessions/archive/x.compact.2.md',
+      ],
     ])
       expect(expectedNames(path), path).toEqual([]);
   });

@@ -97,4 +97,10 @@ describe('a first start', () => {
     expect(said).toContain('model claude-sonnet-4-5 of api.anthropic.com (key in ANTHROPIC_API_KEY, cost unknown)');
     expect(said).not.toContain('Try, in a second');
   });
+
+  it('names no key that is not set', async () => {
+    const home = await newHome();
+    const said = await saidAtStart(home, {OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', OPENAI_MODEL: 'local-1'});
+    expect(said).toContain('model local-1 of 127.0.0.1:9 (cost unknown)');
+  });
 });

@@ -11,7 +11,7 @@ describe('agentdir init', () => {
     expect({code, stderr}).toEqual({code: 0, stderr: ''});
     expect(stdout).toContain('agentdir start');
     const home = join(dir, 'mine');
-    for (const folder of ['templates', 'memory', 'playbooks', 'schemas']) {
+    for (const folder of ['templates', 'memory', 'playbooks', 'workflows', 'schemas']) {
       const shipped = readdirSync(join(root, folder)).filter(name => !name.startsWith('.'));
       expect(readdirSync(join(home, folder))).toEqual(shipped);
       for (const name of shipped)
@@ -26,6 +26,12 @@ describe('agentdir init', () => {
       'Ada <ada@example.org> home: created by agentdir init\n',
     );
     expect((await agentdir(home, ['check'])).stdout).toMatch(/no problems/);
+    // Installed from the package, the program finds these files there.
+    const {files} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {files: string[]};
+    const copied = (await git(home, 'ls-files'))
+      .split('\n')
+      .filter(path => /^\w/.test(path) && !/\.gitkeep$/.test(path));
+    expect(copied.filter(path => !files.some(each => path === each || path.startsWith(`${each}/`)))).toEqual([]);
   });
 
   it('never overwrites, and adds what is missing', async () => {

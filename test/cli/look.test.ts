@@ -97,13 +97,16 @@ describe('agentdir tasks', () => {
   assign: new:general-purpose
 - [ ] @human @planner-001 "i"
 - [ ] @buildbox/planner-001 "j"
+- [/] @planner-001 "k"
+  id: elsewhere
+  assigned: 2025-10-04T10:05:00Z
 `,
       'tasks/b.task.md':
         '## TODO\n- [ ] @planer-001 "g"\n  depends_on: nothing\n- [ ] "h"\n  assign: new:nobody-here\n',
     });
     const {stdout} = await agentdir(home, ['tasks']);
     const why = Object.fromEntries(
-      [...stdout.matchAll(/ ([a-j]) {2}(.*)$/gm)].map(([, title, words]) => [title, words]),
+      [...stdout.matchAll(/ ([a-k])(?: elsewhere)? {2}(.*)$/gm)].map(([, title, words]) => [title, words]),
     );
     expect(why).toEqual({
       a: 'waits for way (in progress), not (skipped, so forever)',
@@ -116,6 +119,7 @@ describe('agentdir tasks', () => {
       j: '@buildbox/planner-001 is in another home, and agentdir.yaml names no NATS server, so nothing gets there',
       g: '@planer-001 is not an agent; listed under people?; waits for nothing (no such task)',
       h: 'there is no template nobody-here',
+      k: 'begun elsewhere: no session of this home works on it; to deliver it: agentdir task reopen elsewhere',
     });
   });
 

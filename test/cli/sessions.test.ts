@@ -79,7 +79,8 @@ describe('sessions', () => {
 
     // Nothing is asked while the agent is stopped, also by the next daemon.
     await run('agents', 'stop', 'worker', '--why', 'Friday');
-    await run('send', 'are you there');
+    const held = await agentdir(home, ['send', 'are you there', '--wait']);
+    expect([held.code, held.stderr]).toEqual([3, expect.stringContaining('agentdir agents start worker')]);
     expect(await run('agents', 'health', 'worker')).toMatchObject([
       {status: 'stopped', why: expect.stringContaining('Friday')},
     ]);
@@ -92,6 +93,20 @@ describe('sessions', () => {
     expect(model.requests).toHaveLength(asked);
     await run('agents', 'start', 'worker');
     await rests(messages => messages.at(-1)?.content === 'answer to are you there');
+
+    // A turn under way is dropped and asked again.
+    await run('send', 'slow again');
+    await until(
+      () => model.requests.length,
+      count => count === asked + 2,
+    );
+    expect(await run('agents', 'restart', 'worker')).toEqual([{name: 'worker', restarted: true, changed: true}]);
+    await until(
+      () => model.requests.length,
+      count => count === asked + 3,
+    );
+    expect(await run('agents', 'health', 'worker')).toMatchObject([{status: 'working'}]);
+    await run('cancel', 'worker');
 
     await run('pause', session);
     await run('send', 'later');

@@ -1,4 +1,4 @@
-import {appendFileSync} from 'node:fs';
+import {appendFileSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {serve} from '../daemon/serve.ts';
@@ -67,6 +67,7 @@ describe('doctor, check and status', () => {
     const home = await newHome({
       'playbooks/x.playbook.yaml': 'format: 1\nformat: 2\n',
       'tasks/t.task.md': '## TODO\n\n- [ ] @nobody-here "x"\n  id: t1\n- [ ] @human "y"\n',
+      'memory/m.md': `token: ghp_${'a1B2'.repeat(9)}\n`,
     });
     const agree = async () => {
       const [check, told, doctor] = await Promise.all(
@@ -94,6 +95,26 @@ describe('doctor, check and status', () => {
       ({errors, needs}) => errors > 0 && needs > 0,
     );
     await agree();
+  });
+
+  it('report a missing repository, and doctor a missing policy', async () => {
+    const home = await newHome();
+    rmSync(join(home, '.git'), {recursive: true});
+    rmSync(join(home, 'allowlist.yaml'));
+    expect(await agentdir(home, ['check'])).toMatchObject({
+      code: 4,
+      stdout: expect.stringMatching(
+        /^\.git:1:1: error NO_REPOSITORY: .*\n {2}= .*agentdir init \.\n[\s\S]*1 error in 1 file /,
+      ),
+    });
+    expect(await status(home)).toContain('1 error: agentdir check\n    .git:1  expected the home in a git repository');
+    expect((await agentdir(home, ['doctor'])).stdout).toMatch(
+      /✗ repository {2}none[\s\S]*! policy {6}there is no allowlist/,
+    );
+    // NEEDS_YOU.md is written by the daemon.
+    expect(await status(home)).not.toContain('NEEDS_YOU.md');
+    expect(await agentdir(home, ['init', '.'])).toMatchObject({code: 0, stdout: expect.stringContaining('1 file')});
+    expect((await agentdir(home, ['check'])).code).toBe(0);
   });
 
   it('find nothing wrong with a new home', async () => {

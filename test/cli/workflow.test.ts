@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {parseRun} from '../../src/formats/run.ts';
 import {expectReplayed} from '../replayed.ts';
-import {agentdirAlone, git, newHome, put, startAgentdir, until} from './run.ts';
+import {agentdir, agentdirAlone, git, newHome, put, startAgentdir, temporary, until} from './run.ts';
 
 const REVIEW = `name: code-review
 context:
@@ -130,16 +130,72 @@ describe('agentdir run', () => {
     ['an unknown tool', {system_prompt: 'Hi.', tools: ['raed_file']}, '', 4, 'did you mean "read_file"?'],
     ['an unknown variable', {system_prompt: 'Hi.'}, 'kickoff: "@a ${{ nothing }}"', 4, 'UNKNOWN_VARIABLE'],
     ['an unknown backend', {system_prompt: 'Hi.', backend: 'cursor'}, '', 4, 'the backend "cursor" of a is unknown'],
+    ['an agent called system', {system_prompt: 'Hi.'}, 'kickoff: "@system begin"', 4, 'got "system"'],
     ['a template that is not there', {template: 'nobody'}, '', 4, 'not in templates/'],
     ['an option that is no parameter', {system_prompt: 'Hi.'}, '', 2, 'unknown option or argument "--colour"'],
   ])('refuses %s, and creates nothing', async (what, agent, kickoff, code, words) => {
     const home = await newHome({
-      'w.yaml': `agents:\n  a: ${JSON.stringify(agent)}\n${kickoff || 'kickoff: "@a begin"'}\n`,
+      'w.yaml': `agents:\n  ${/called (\w+)/.exec(what)?.[1] ?? 'a'}: ${JSON.stringify(agent)}\n${kickoff || 'kickoff: "@a begin"'}\n`,
     });
     const args = what.includes('option') ? ['--colour', 'red'] : [];
     const result = await agentdirAlone(home, ['run', 'w.yaml', ...args]);
     expect([result.code, result.stderr]).toEqual([code, expect.stringContaining(words)]);
     expect(existsSync(join(home, '.workflow'))).toBe(false);
+  });
+
+  it('waits for a delegated task, and for the person whom that task asks', async () => {
+    const home = await newHome({
+      'w.yaml': 'agents: {a: {system_prompt: Hi., tools: [task]}}\nkickoff: "@a begin"\n',
+      'allowlist.yaml': 'version: 1\ntools: {task: allow}\n',
+      'templates/aide.agent.yaml': 'id: aide\ntype: aide\ncapabilities: [ask_human]\nsystem_prompt: Hi.\n',
+      'playbooks/a.playbook.yaml': `version: 1
+rules:
+  - when: {agent: "a@*", text: "@a begin"}
+    call: [{tool: task, arguments: {agent_type: aide, description: count}}]
+  - when: {agent: aide, text: count}
+    call: [{tool: ask_human, arguments: {question: "which?"}}]
+  - {say: done, when: {role: any}}
+`,
+    });
+    const waiting = await agentdirAlone(home, ['run', 'w.yaml', '--json']);
+    expect(waiting.code, waiting.stderr).toBe(3);
+    expect(JSON.parse(waiting.stdout)).toMatchObject({status: 'waiting', waiting_for: ['a.default.1']});
+    const [{id}] = JSON.parse((await agentdir(home, ['approvals', '--json'])).stdout) as [{id: string}];
+    await agentdir(home, ['approve', id, '--answer', 'all']);
+    const done = await agentdirAlone(home, ['run', 'w.yaml', '--json']);
+    expect([done.code, JSON.parse(done.stdout).status]).toEqual([0, 'idle']);
+    const child = read(home, 'sessions/aide/a.default.1.session.yaml');
+    expect(child).toMatch(/^status: completed$/m);
+    // Its tokens count.
+    const used = child.replace(
+      '    content: done\n',
+      '    content: done\n    usage: {input_tokens: 7, output_tokens: 1}\n',
+    );
+    put(home, {'sessions/aide/a.default.1.session.yaml': used});
+    const again = await agentdir(home, ['run', 'w.yaml', '--json']);
+    expect(JSON.parse(again.stdout).usage).toMatchObject({input_tokens: 7, output_tokens: 1});
+    put(home, {'sessions/aide/a.default.1.session.yaml': child});
+    expect(read(home, 'sessions/default/a.default.session.yaml')).toContain('"summary":"done"');
+  });
+
+  it('has agents that `new NAME --instance` adds, and a further session for one that is there', async () => {
+    const home = await newHome();
+    const made = async (...args: string[]) => JSON.parse((await agentdir(home, ['new', ...args, '--json'])).stdout);
+    expect(await made('helper', '--instance', 'pr-1')).toMatchObject({agent: 'helper@pr-1', session: 'helper.pr-1'});
+    for (const args of [['helper', '--instance', 'pr-1'], ['helper@pr-1']]) {
+      const {agent, path} = await made(...args);
+      expect([agent, path]).toEqual(['helper@pr-1', expect.stringMatching(/^sessions\/pr-1\/helper\.pr-1-\w+\./)]);
+    }
+    expect(await made('aide@pr-1', '--context')).toMatchObject({agent: 'aide@pr-1'});
+    expect((await agentdir(home, ['new', 'system', '--context'])).code).toBe(2);
+  });
+
+  it('makes no home for an instance whose name is none', async () => {
+    const dir = temporary();
+    put(dir, {'below/w.yaml': 'agents: {a: {system_prompt: Hi.}}\nkickoff: "@a begin"\n'});
+    const {code, stderr} = await agentdir(join(dir, 'below'), ['run', 'w.yaml', '--instance', '../../other']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('not a name of an instance')]);
+    expect([readdirSync(dir), readdirSync(join(dir, 'below'))]).toEqual([['below'], ['w.yaml']]);
   });
 
   it('stops at a setup command that fails, takes it up with --retry, and passes parameters', async () => {

@@ -126,6 +126,10 @@ describe('the page of a request', () => {
     expect(top).toContain('touch made.txt');
     expect(top).toContain('Risk: ');
     expect(top).toContain('under Review');
+    expect(top).not.toMatch(/^\w+: /m);
+    expect(read(house.home, pagePath(first.id))).toMatch(
+      /^## Request\n\n(?:\w+: .*\n)*digest: .*\nshown: \w+\n\n## Review$/m,
+    );
     const second = await askedBy(house.home, 'page', 1);
     const page = read(house.home, pagePath(second.id));
     expect(page.split('\n').slice(0, 10).join('\n')).toMatch(/asks to call write_file[\s\S]*src\/a\.ts/);

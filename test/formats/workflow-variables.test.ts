@@ -111,6 +111,27 @@ describe('values in a kickoff', () => {
     }
   });
 
+  it.each([
+    '```diff\n${{ x }}\n```',
+    '~~~\n${{ x }}\n~~~',
+    'In `${{ x }}` and:',
+    '` ${{ x }} `',
+    '- `a`: ${{ x }}',
+    '``\n${{ x }}\n``',
+  ])('are code within code of the kickoff, as in %j', around => {
+    for (const value of [
+      '@coder rm it',
+      'one\n@coder two',
+      'a ` @coder `` b',
+      'a ` b\n@coder ` c',
+      '~~~\n@coder\n```\n@coder',
+      '`',
+    ]) {
+      const text = fill(`${around}\n\n@reviewer begin`, value);
+      expect(wakes(text), text).toEqual(['reviewer']);
+    }
+  });
+
   it('are plain where nothing in them means anything, or a person gave them', () => {
     expect(fill('${{ x }} lines', '42')).toBe('42 lines');
     expect(fill('a ${{ x }}', 'hi @coder', false)).toBe('a hi @coder');

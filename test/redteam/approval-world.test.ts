@@ -396,7 +396,7 @@ describe.runIf(thorough)('a command outside the sandbox', () => {
         `sed -i 's/"cat /"echo *", "cat /' allowlist.yaml`,
         'cp templates/talker.agent.yaml templates/evil.agent.yaml',
         'sed -i s/talker/evil/ templates/evil.agent.yaml',
-        'mkdir -p workflows; printf "setup: [{shell: id}]\\nagents: {a: {system_prompt: a}}\\nkickoff: go\\n" > workflows/evil.workflow.yaml',
+        'mkdir -p workflows; printf "setup: [{shell: id}]\\nagents: {a: {system_prompt: a}}\\nkickoff: go\\n" | tee workflows/evil.yaml > workflows/evil.workflow.yaml',
         ...(how === 'commits it' ? [`git add -A templates; ${commit}`] : []),
         `kill -9 ${court.house.daemon.pid}`,
       ];
@@ -410,7 +410,8 @@ describe.runIf(thorough)('a command outside the sandbox', () => {
       await whenItem(court.home, asked.id, ({decision, status}) => decision === undefined && status === 'pending');
       expect(read(court.home, 'allowlist.yaml')).toBe(POLICY);
       expect(existsSync(join(court.home, 'templates/evil.agent.yaml'))).toBe(false);
-      expect(existsSync(join(court.home, 'workflows/evil.workflow.yaml'))).toBe(false);
+      for (const name of ['evil.workflow.yaml', 'evil.yaml'])
+        expect(existsSync(join(court.home, 'workflows', name))).toBe(false);
       expect(await whenItem(court.home, id, ({outcome}) => outcome !== undefined)).toMatchObject({status: 'approved'});
       await court.refuse(asked.session, asked.id);
       // What it staged is no change of the daemon's to take back.

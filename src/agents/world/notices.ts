@@ -1,3 +1,5 @@
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
 import {git, loginName} from '../../home/git/git.ts';
 
 export interface Notice {
@@ -5,7 +7,7 @@ export interface Notice {
   hint: string;
 }
 
-/** Notices about an unusual user, repository or branch. */
+/** Notices about an unusual user, repository or branch, and a missing policy. */
 export async function noticesOf(home: string): Promise<Notice[]> {
   const [ident, repository] = await Promise.all([
     git(home, ['var', 'GIT_AUTHOR_IDENT']),
@@ -22,6 +24,11 @@ export async function noticesOf(home: string): Promise<Notice[]> {
     notices.push({
       what: `git does not know who you are: your edits and decisions are recorded as ${loginName()}`,
       hint: 'git config --global user.name "Your Name"; git config --global user.email you@example.org; then start again',
+    });
+  if (!existsSync(join(home, 'allowlist.yaml')))
+    notices.push({
+      what: 'there is no allowlist.yaml: every command needs your approval',
+      hint: 'restore it from git, or: agentdir init . adds the shipped one',
     });
   if (branch === 'HEAD' && repository.code === 0)
     notices.push({

@@ -25,12 +25,25 @@ async function firstModel(address: string): Promise<string | undefined> {
   if (!address.startsWith('http:') || !URL.canParse(address)) return undefined;
   try {
     const tags: unknown = JSON.parse(await textAt(`${address}/api/tags`));
-    const models: unknown[] = isMap(tags) && Array.isArray(tags.models) ? tags.models : [];
-    const [first] = models.flatMap(model => (isMap(model) && typeof model.name === 'string' ? [model.name] : []));
-    return first;
+    return firstName(isMap(tags) ? tags.models : undefined, 'name');
+  } catch {
+    // Other servers on its port that speak as it does, such as a proxy, may know only the API that is used.
+    return await firstOpenAI(address);
+  }
+}
+
+async function firstOpenAI(address: string): Promise<string | undefined> {
+  try {
+    const list: unknown = JSON.parse(await textAt(`${address}/v1/models`));
+    return firstName(isMap(list) ? list.data : undefined, 'id');
   } catch {
     return undefined;
   }
+}
+
+function firstName(models: unknown, key: 'name' | 'id'): string | undefined {
+  const names = Array.isArray(models) ? models.map((model: unknown) => (isMap(model) ? model[key] : undefined)) : [];
+  return names.find(name => typeof name === 'string');
 }
 
 /** `fetch` takes longer to load than this takes. */

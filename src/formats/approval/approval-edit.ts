@@ -59,13 +59,17 @@ export function setReview(text: string, review: Partial<Record<keyof typeof revi
   return edited;
 }
 
-/** Set a `key: value` line, where it stands or else in the first place for such lines. `words` undefined: remove it. */
-export function setMeta(text: string, key: string, words: string | undefined): string {
+/**
+ * Set a `key: value` line, where it stands or else below the title, or with `below` at the end of `## Request`, if there is one. `words`
+ * undefined: remove it.
+ */
+export function setMeta(text: string, key: string, words: string | undefined, below = false): string {
   must(META_KEY, key);
   const value = oneLine(words ?? '');
   const places = metaPlaces(text);
   const eol = lineEnd(text);
-  let after = places[0]?.start ?? 0;
+  const place = below ? places.at(-1) : places[0];
+  let after = place?.start ?? 0;
   for (const {start: from, end: to} of places)
     for (let start = from; start < to; ) {
       const newline = text.indexOf('\n', start);
@@ -76,7 +80,7 @@ export function setMeta(text: string, key: string, words: string | undefined): s
         return words === undefined
           ? splice(text, [{start, end: Math.min(end + 1, to), insert: ''}])
           : splice(text, [{start, end: stop, insert: `${key}: ${value}`}]);
-      if (match && from === places[0]?.start) after = Math.min(end + 1, text.length);
+      if (match && from === place?.start) after = Math.min(end + 1, text.length);
       start = end + 1;
     }
   if (words === undefined) return text;

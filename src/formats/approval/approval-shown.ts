@@ -10,7 +10,7 @@ const KEY = 'shown';
 
 /** Add a hash of everything that a person may not edit. */
 export function withShownMark(page: string): string {
-  return setMeta(page, KEY, markOf(page).mark);
+  return setMeta(page, KEY, markOf(page).mark, true);
 }
 
 /** Why an approval is ambiguous: more than the editable text changed. Undefined: it did not, or there is no hash. */

@@ -6,6 +6,7 @@ export const codes = {
   UNREADABLE: 'error',
   UNMERGED: 'error',
   SECRET_IN_FILE: 'warning',
+  NO_REPOSITORY: 'error',
   // YAML
   YAML_SYNTAX: 'error',
   YAML_TOO_DEEP: 'error',
@@ -70,6 +71,7 @@ export const codes = {
   // across files
   DUPLICATE_ID: 'error',
   UNKNOWN_AGENT: 'warning',
+  UNKNOWN_WORKFLOW: 'warning',
   UNKNOWN_DEPENDENCY: 'error',
   UNKNOWN_PARENT: 'error',
   SKIPPED_DEPENDENCY: 'warning',

@@ -20,7 +20,8 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-const endings: readonly {kind: Kind; folder: string; ending: string}[] = [
+/** `direct`: not in folders below. */
+const endings: readonly {kind: Kind; folder: string; ending: string; direct?: true}[] = [
   {kind: 'template', folder: 'templates/', ending: '.agent.yaml'},
   {kind: 'template', folder: 'templates/', ending: '.agent.md'},
   {kind: 'session', folder: 'sessions/', ending: '.session.yaml'},
@@ -33,6 +34,8 @@ const endings: readonly {kind: Kind; folder: string; ending: string}[] = [
   {kind: 'playbook', folder: 'playbooks/', ending: '.playbook.yaml'},
   {kind: 'workflow', folder: 'workflows/', ending: '.workflow.yaml'},
   {kind: 'workflow', folder: 'workflows/', ending: '.workflow.yml'},
+  {kind: 'workflow', folder: 'workflows/', ending: '.yaml', direct: true},
+  {kind: 'workflow', folder: 'workflows/', ending: '.yml', direct: true},
   {kind: 'run', folder: '.workflow/', ending: 'run.yaml'},
   {kind: 'channel', folder: '.workflow/', ending: 'channel.md'},
   {kind: 'document', folder: '.workflow/', ending: 'notes.md'},
@@ -107,8 +110,9 @@ const named: ReadonlySet<Kind> = new Set<Kind>(['template', 'session', 'tasks', 
 
 function layoutOf(path: string): (typeof endings)[number] | undefined {
   for (const layout of endings) {
-    const {kind, folder, ending} = layout;
+    const {kind, folder, ending, direct} = layout;
     if (!path.startsWith(folder) || !path.endsWith(ending)) continue;
+    if (direct && path.includes('/', folder.length)) continue;
     const alone = path.charCodeAt(path.length - ending.length - 1) === SLASH;
     if (alone === ofInstance.has(kind)) return layout;
   }

@@ -227,7 +227,7 @@ const headerShape = {
   waiting_for: id
     .optional()
     .describe(
-      'What a waiting session needs to go on: the approval of a higher limit, or the end of a session that does a task for it. Written by the daemon.',
+      'What a waiting session needs to continue: the approval of a higher limit, or the end of a session that does a task for it. Written by the daemon.',
     ),
   tainted: z
     .array(z.string())

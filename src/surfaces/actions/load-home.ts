@@ -1,14 +1,16 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
+import {credentialProblems} from '../../check/credentials.ts';
 import {unreadFacts} from '../../check/facts.ts';
 import {type Home, parseHome} from '../../check/home.ts';
 import {HomeIndex} from '../../check/home-index.ts';
 import {factsOf} from '../../check/read-facts.ts';
-import {inFile, type Problem} from '../../formats/common/diagnostic.ts';
+import {inFile, type Problem, problem} from '../../formats/common/diagnostic.ts';
 import {kindOf} from '../../formats/common/key.ts';
 import {parseWorkflow} from '../../formats/workflow.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {inboxState} from '../../home/inbox-state.ts';
+import {isInRepository, MARKER} from '../../home/locate.ts';
 import {listHome, readHomeFile} from '../../home/read.ts';
 import {promptFile, promptProblems} from './workflows/prompts.ts';
 
@@ -31,7 +33,19 @@ function readHome(dir: string, folders?: readonly string[]): HomeTexts {
     else if (read && 'text' in read) texts.set(path, read.text);
     else if (read) unread.push(read.problem);
   }
+  if (!folders && texts.has(MARKER) && !isInRepository(dir)) unread.push(noRepository());
   return {texts, unread};
+}
+
+function noRepository(): Problem {
+  const message = 'expected the home in a git repository, found none; the daemon does not start';
+  return problem(
+    'NO_REPOSITORY',
+    {line: 1, column: 1},
+    message,
+    'restore .git, or make a new one: agentdir init .',
+    '.git',
+  );
 }
 
 /** Blanks out the lines that are already read. */
@@ -60,6 +74,11 @@ export function indexHome(
   for (const problem of unread) index.set(problem.file, unreadFacts(problem.file, [problem]));
   index.settle();
   return {index, texts};
+}
+
+/** Possible credentials in the files of a home: the daemon does not look for them, because it would read every change as a whole. */
+export function credentialsIn(dir: string): Problem[] {
+  return [...readHome(dir).texts].flatMap(([path, text]) => (kindOf(path) ? credentialProblems(path, text) : []));
 }
 
 export interface LoadedHome {

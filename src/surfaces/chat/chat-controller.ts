@@ -20,10 +20,10 @@ type Purpose = 'message' | 'edit' | 'reason' | 'answer';
 
 /** A second Ctrl+C within this time leaves. */
 const LEAVE_MS = 3_000;
-/** So soon after a request appeared, its keys may be the beginning of a word that somebody is typing. */
-const FRESH_MS = 1_500;
-/** Then a key decides only if no other follows within this time. */
-const TYPING_MS = 150;
+/** A key decides only if no other follows within this time: it may be the beginning of a message. */
+const TYPING_MS = 250;
+/** The same for the key that adds a rule, which holds from then on. */
+const ALWAYS_MS = 700;
 /** No key decides so soon after a decision: one that is pressed twice is not meant for the next request. */
 const TWICE_MS = 400;
 /** No key decides so soon after the request on the screen has changed: it was meant for the version before. */
@@ -58,7 +58,6 @@ export class ChatController {
   /** The message after that. */
   #next: string | undefined;
   #shownMark = '';
-  #shownAt = 0;
   #shownId: string | undefined;
   /** When keys decide again. */
   #ignoredUntil = Number.NEGATIVE_INFINITY;
@@ -79,7 +78,7 @@ export class ChatController {
   }
 
   press(event: KeyEvent): void {
-    if ('paste' in event) this.#insert(event.paste);
+    if ('paste' in event) this.#insert((this.#typed?.key ?? '') + event.paste);
     else if ('text' in event) this.#type(event.text);
     else this.#key(event.key);
     this.onChange();
@@ -91,7 +90,8 @@ export class ChatController {
     const {conversation} = chat;
     this.#noteShown();
     return screenOf({
-      ...{columns, rows, bar: chat.bar, editor: this.#editor, agent: chat.agent},
+      ...{columns, rows, bar: chat.bar, agent: chat.agent},
+      editor: this.#typed ? inserted(this.#editor, this.#typed.key) : this.#editor,
       label: this.#purpose === 'message' ? '>' : `${this.#purpose}>`,
       placeholder: this.#placeholder(),
       live: conversation?.live,
@@ -119,7 +119,7 @@ export class ChatController {
 
   #hint(): string {
     const {busy, view} = this.#chat;
-    if (performance.now() - this.#leaving < LEAVE_MS) return 'press Ctrl+C again to leave; the daemon goes on';
+    if (performance.now() - this.#leaving < LEAVE_MS) return 'press Ctrl+C again to leave; the daemon keeps running';
     if (this.#isPrefixed) return 'Ctrl+A: 1-9 agent, n next, p previous, c new session, d tasks, a decide';
     if (busy !== undefined) return `${busy} …`;
     if (view.wrong !== undefined) return 'the approval queue has errors: /check';
@@ -133,7 +133,6 @@ export class ChatController {
     if (request && request.id === this.#shownId) this.#ignoredUntil = performance.now() + CHANGED_MS;
     this.#shownId = request?.id;
     this.#shownMark = mark;
-    this.#shownAt = performance.now();
     this.#forgetTyped();
     if (this.#purpose !== 'message') this.#backToMessage();
     if (mark === '') this.#isDeciding = false;
@@ -166,6 +165,7 @@ export class ChatController {
     if (this.#purpose === 'edit') return 'Enter approves your version, Esc goes back';
     if (this.#purpose !== 'message') return 'Enter, or Esc';
     if (!this.#areKeysForRequest) return 'Ctrl+A a to decide';
+    if (this.#typed?.key === 'a') return 'always, in a moment · Enter now · Esc not';
     const next = this.#chat.view.requests.length > 1 ? ' · s next' : '';
     if (isQuestion(shown.request)) {
       const count = answersOf(shown).length;
@@ -207,9 +207,10 @@ export class ChatController {
     }
     const typed = this.#typed;
     if (typed) {
-      // Somebody is writing a word.
       this.#forgetTyped();
-      this.#insert(typed.key + text);
+      // The same key twice is no word; any other is the next letter of one.
+      if (typed.key === text) this.#decideBy(text);
+      else this.#insert(typed.key + text);
       return;
     }
     this.#noteShown();
@@ -236,15 +237,18 @@ export class ChatController {
 
   #decisionKey(key: string): void {
     if (performance.now() < this.#ignoredUntil) return;
-    if (this.#isDeciding || performance.now() - this.#shownAt > FRESH_MS) {
+    if (this.#isDeciding) {
       this.#decideBy(key);
       return;
     }
-    const timer = setTimeout(() => {
-      this.#typed = undefined;
-      this.#decideBy(key);
-      this.onChange();
-    }, TYPING_MS);
+    const timer = setTimeout(
+      () => {
+        this.#typed = undefined;
+        this.#decideBy(key);
+        this.onChange();
+      },
+      key === 'a' ? ALWAYS_MS : TYPING_MS,
+    );
     this.#typed = {key, timer};
   }
 
@@ -296,6 +300,12 @@ export class ChatController {
   #key(key: string): void {
     if (key !== 'ctrl-c') this.#leaving = Number.NEGATIVE_INFINITY;
     if (key !== 'tab') this.#options = [];
+    const typed = this.#typed;
+    if (typed && key !== 'enter') {
+      this.#forgetTyped();
+      if (key === 'esc' || key === 'backspace') return;
+      this.#insert(typed.key);
+    }
     if (this.#isPrefixed) {
       this.#isPrefixed = false;
       // As in screen and tmux: pressed twice, it is the key itself.

@@ -18,8 +18,8 @@ import {colors} from '../terminal/output.ts';
 import {ChannelConversation} from './channel-conversation.ts';
 import type {KnownNames} from './complete.ts';
 import {Conversation} from './conversation.ts';
-import {answerEntry, type Entry, errorEntry, headingEntry, noticeEntry, outputEntry} from './entries.ts';
-import {type Intent, readIntent} from './grammar.ts';
+import {answerEntry, type Entry, errorEntry, GUTTER_WIDTH, headingEntry, noticeEntry, outputEntry} from './entries.ts';
+import {byIdOrPart, type Intent, readIntent} from './grammar.ts';
 import {HomeView, type InstanceState, type SessionState} from './home-view.ts';
 import type {ChatServices} from './services.ts';
 import {type Choice, decideShown, type ShownRequest, showRequest} from './shown-request.ts';
@@ -388,7 +388,7 @@ export class Chat {
       this.onEntry(noticeEntry('no daemon is running, so nobody answers yet: /start', colors.yellow));
     else if (sent.status === 'paused')
       this.onEntry(noticeEntry(`${sent.id} is paused: /resume ${sent.id}`, colors.yellow));
-    else if (this.view.held.has(templateOf(agent)))
+    else if (this.view.held.has(agent))
       this.onEntry(noticeEntry(`@${agent} is stopped: /agents start ${agent}`, colors.yellow));
   }
 
@@ -452,12 +452,10 @@ export class Chat {
       this.switchTo(channelTab(instance.instance));
       return;
     }
-    const session = [...this.view.sessions.values()].filter(
-      ({id}) => id === to || (to.length > 3 && id.includes(to) && !this.view.agents.includes(to)),
-    );
-    const [only] = session;
-    if (only && session.length === 1 && !this.tabs().some(({name}) => name === to.replace(/^@/, '')))
-      this.switchTo(only.agent, only.path);
+    const isTab = this.tabs().some(({name}) => name === to.replace(/^@/, ''));
+    const session =
+      isTab || this.view.agents.includes(to) ? undefined : byIdOrPart([...this.view.sessions.values()], to);
+    if (session) this.switchTo(session.agent, session.path);
     else this.switchTo(this.#known(to.replace(/^@/, '')));
   }
 
@@ -470,7 +468,7 @@ export class Chat {
   async #run(args: readonly string[]): Promise<void> {
     this.busy = `agentdir ${args[0]}`;
     this.onChange();
-    const {text} = await this.#services.run(args, this.#width);
+    const {text} = await this.#services.run(args, this.#width - GUTTER_WIDTH);
     this.onEntry(outputEntry(args.join(' '), text));
   }
 
@@ -650,7 +648,7 @@ export class Chat {
     asking: ReadonlySet<string | undefined>,
     ended: ReadonlyMap<string, boolean>,
   ): AgentMark {
-    if (this.view.held.has(templateOf(name))) return 'stopped';
+    if (this.view.held.has(name)) return 'stopped';
     if (sessions.some(({id}) => asking.has(id))) return 'waiting';
     if (this.view.isServed && sessions.some(({status}) => status === 'active' || status === 'waiting'))
       return 'working';

@@ -5,7 +5,7 @@ import type {Call} from '../../formats/session/session-schema.ts';
 import {colors} from '../terminal/output.ts';
 import {cutToWidth, textWidth} from '../terminal/table.ts';
 import {diffPaint, markdownLines, plainLines} from './markdown.ts';
-import {breakLine, wrapSpans} from './spans.ts';
+import {breakColoured, breakLine, wrapSpans} from './spans.ts';
 
 /**
  * A piece of the history on the screen. Every line that an agent or somebody outside wrote begins with the bar of `gutter`; no line of chat
@@ -40,7 +40,7 @@ export function senderEntry(from: string, text: string, isWhole = false): Entry 
     const more = lines.length - shown.length;
     return [
       '',
-      colors.magenta(`← ${visibleLine(from)}`),
+      colors.magenta(cutToWidth(`← ${visibleLine(from)}`, width)),
       ...gutter(shown, colors.magenta),
       ...(more > 0 ? [colors.dim(`  … ${more} more lines (Ctrl+O)`)] : []),
     ];
@@ -51,7 +51,7 @@ export function senderEntry(from: string, text: string, isWhole = false): Entry 
 export function answerEntry(agent: string, text: string, note = ''): Entry {
   return width => [
     '',
-    `${colors.cyan(`● ${visibleLine(agent)}`)}${note === '' ? '' : ` ${colors.dim(visibleLine(note))}`}`,
+    `${colors.cyan(cutToWidth(`● ${visibleLine(agent)}`, width))}${note === '' ? '' : ` ${colors.dim(visibleLine(note))}`}`,
     ...gutter(markdownLines(text, width - GUTTER_WIDTH), colors.cyan),
   ];
 }
@@ -61,7 +61,7 @@ export function channelEntry(from: string, isAgent: boolean, time: string, text:
   const paint = isAgent ? colors.cyan : from === 'system' ? colors.dim : colors.green;
   return width => [
     '',
-    `${paint(`● ${visibleLine(from)}`)} ${colors.dim(visibleLine(time))}`,
+    `${paint(cutToWidth(`● ${visibleLine(from)}`, width - 9))} ${colors.dim(cutToWidth(visibleLine(time), 8))}`,
     ...gutter(markdownLines(text, width - GUTTER_WIDTH), paint),
   ];
 }
@@ -71,22 +71,34 @@ export function noticeEntry(text: string, paint: (text: string) => string = colo
   return width => wrapSpans([{text: makeVisible(text), paint}], width);
 }
 
+/** An error. It may quote a server or a file, so all but its first line are behind the bar. */
 export function errorEntry(message: string, hint?: string): Entry {
-  return width => [
-    ...wrapSpans([{text: `✗ ${makeVisible(message)}`, paint: colors.red}], width),
-    ...(hint ? wrapSpans([{text: `  ${makeVisible(hint)}`, paint: colors.dim}], width) : []),
-  ];
+  return width => {
+    const room = width - GUTTER_WIDTH;
+    const [first = '', ...more] = wrapSpans([{text: makeVisible(message), paint: colors.red}], room);
+    const below = hint ? wrapSpans([{text: makeVisible(hint), paint: colors.dim}], room) : [];
+    return [`${colors.red('✗')} ${first}`, ...gutter(more), ...below.map(line => `  ${line}`)];
+  };
 }
 
-/** The output of a command, which has written out control characters itself. */
+/** The output of a command. It has written out control characters itself, but repeats what agents wrote. */
 export function outputEntry(command: string, text: string): Entry {
-  return () => ['', colors.dim(`$ agentdir ${visibleLine(command)}`), ...text.trimEnd().split('\n')];
+  return width => [
+    '',
+    colors.dim(cutToWidth(`$ agentdir ${visibleLine(command)}`, width)),
+    ...gutter(
+      text
+        .trimEnd()
+        .split('\n')
+        .flatMap(line => breakColoured(line, width - GUTTER_WIDTH)),
+    ),
+  ];
 }
 
 /** A heading between two conversations. */
 export function headingEntry(title: string, about: string): Entry {
   return width => {
-    const text = ` ${visibleLine(title)} `;
+    const text = ` ${cutToWidth(visibleLine(title), width - 4)} `;
     const rest = Math.max(0, Math.min(width, 60) - text.length - 2);
     return [
       '',

@@ -57,3 +57,9 @@ function unknown(name: string): Intent {
     hint: `${near ? `did you mean /${near}? ` : ''}see /help; to send it as a message, put a space in front`,
   };
 }
+
+/** The one with this id, or else the only one whose id has this part. Ids of tasks begin with the id of their parent. */
+export function byIdOrPart<T extends {id: string}>(all: readonly T[], wanted: string): T | undefined {
+  const fitting = all.filter(({id}) => id === wanted || (wanted.length > 3 && id.includes(wanted)));
+  return fitting.find(({id}) => id === wanted) ?? (fitting.length === 1 ? fitting[0] : undefined);
+}

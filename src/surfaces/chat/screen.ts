@@ -117,7 +117,8 @@ function workLines({live, open, awaited, agent, columns}: ScreenContent, room: n
   const fixed = [...gutter(calls.slice(-Math.max(1, room - 2))), ...others].slice(0, Math.max(1, room));
   const left = room - fixed.length;
   if (!live || left < 2) return fixed;
-  if (live.retry !== undefined) return [colors.yellow(cutToWidth(visibleLine(live.retry), columns)), ...fixed];
+  if (live.retry !== undefined)
+    return [...gutter([colors.yellow(cutToWidth(visibleLine(live.retry), width))]), ...fixed];
   if (live.text.trim() === '')
     return live.calls.length > 0 ? fixed : [colors.cyan(cutToWidth(`◐ ${visibleLine(agent)} …`, columns)), ...fixed];
   const lines = markdownLines(tailOf(live.text), width);

@@ -65,7 +65,7 @@ export const slashCommands: readonly SlashCommand[] = [
   {name: 'models', usage: '/models', about: 'which models are usable', runs: 'shell'},
   {name: 'start', usage: '/start', about: 'start the daemon in the background'},
   {name: 'help', usage: '/help', about: 'this list'},
-  {name: 'quit', usage: '/quit', about: 'leave; the daemon goes on', also: ['exit']},
+  {name: 'quit', usage: '/quit', about: 'leave; the daemon keeps running', also: ['exit']},
 ];
 
 const byName = new Map(slashCommands.flatMap(each => [each.name, ...(each.also ?? [])].map(name => [name, each])));
@@ -89,5 +89,5 @@ export const KEYS_HELP: readonly (readonly [keys: string, about: string])[] = [
   ['Ctrl+A a', 'decide about the request that is shown, whatever the prompt holds'],
   ['Ctrl+O', 'details of the last calls'],
   ['Ctrl+L, Ctrl+Z', 'draw the screen again; back to the shell for a while'],
-  ['Ctrl+C twice', 'leave; the daemon goes on'],
+  ['Ctrl+C twice', 'leave; the daemon keeps running'],
 ];

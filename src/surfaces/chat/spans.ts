@@ -68,3 +68,23 @@ export function breakLine(line: string, width: number): string[] {
   }
   return [...rows, row];
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are made of them
+const COLOUR_OR_CHAR = /(\u001b\[[0-9;]*m)|[\s\S]/gu;
+
+/** As `breakLine`, for a line with colours: each row begins with those that hold there. */
+export function breakColoured(line: string, width: number): string[] {
+  const rows: string[] = [];
+  let [row, used, colours] = ['', 0, ''];
+  for (const [part, colour] of line.replaceAll('\t', '    ').matchAll(COLOUR_OR_CHAR)) {
+    const columns = colour === undefined ? textWidth(part) : 0;
+    if (used + columns > width) {
+      rows.push(colours === '' ? row : `${row}\u001b[0m`);
+      [row, used] = [colours, 0];
+    }
+    if (colour !== undefined) colours += colour;
+    row += part;
+    used += columns;
+  }
+  return [...rows, row];
+}

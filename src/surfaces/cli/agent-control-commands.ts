@@ -14,7 +14,7 @@ export function addAgentControlCommands(agents: Command, {home, json, finish}: C
       .description(
         'Stop agents. Nothing is asked or run for them until they are started again, also after a restart of the daemon. Messages still reach their sessions. A question under way is asked again later; a running command is ended.',
       )
-      .option('--why <text>', 'the reason, for others who look')
+      .option('--why <text>', 'the reason, shown to others')
       .action(async (given: string[], {why}: {why?: string}) =>
         finish(await (await load()).stopAgentsCommand({home: home(), names: given, why, json: json()})),
       ),

@@ -60,7 +60,7 @@ function tell({
       print(
         changed.includes(name)
           ? `${colors.green(word)} ${colors.bold(name)}`
-          : `${colors.bold(name)} is ${word === 'stopped' ? 'stopped' : 'not stopped'} already`,
+          : `${colors.bold(name)} is ${word === 'stopped' ? 'stopped already' : 'not stopped'}`,
       );
   return exit.done;
 }

@@ -15,7 +15,7 @@ export function addModelsCommand(program: Command, {home, json, finish}: Command
     {
       examples: [
         ['agentdir models', 'the one with * is used by agents that name no model'],
-        ["agentdir models --json | jq -r '.[] | select(.usable).name'", 'what can be asked now'],
+        ["agentdir models --json | jq -r '.[] | select(.usable).name'", 'the names of usable models'],
       ],
       exits: {4: 'agentdir.yaml has errors'},
       json: 'value',
@@ -31,11 +31,11 @@ export function addAgentsCommands(program: Command, {home, json, finish}: Comman
       .command('agents')
       .summary('list, add and remove agents')
       .description(
-        'List agents with what they do now, add one from a template, or remove it again. Definitions: agentdir agent.',
+        'List agents and what they are doing, add one from a template, or remove it. To see definitions: agentdir agent.',
       ),
     {
       examples: [
-        ['agentdir agents', 'all agents, with what they do now'],
+        ['agentdir agents', 'all agents, and what they are doing'],
         ['agentdir agents add impl-1 --template coder', 'an agent for one piece of work'],
       ],
     },
@@ -45,7 +45,7 @@ export function addAgentsCommands(program: Command, {home, json, finish}: Comman
       .command('list [name]', {isDefault: true})
       .summary('list agents with status, model and current task')
       .description(
-        'List agents with status, model and current task. Ephemeral agents that are done are left out. This is the default of `agentdir agents`.',
+        'List agents with status, model and current task. Ephemeral agents that are done are hidden. This is the default of `agentdir agents`.',
       )
       .option('--all', 'also ephemeral agents that are done')
       .action(async (name: string | undefined, options: {all?: boolean}) =>
@@ -66,13 +66,13 @@ export function addAgentsCommands(program: Command, {home, json, finish}: Comman
       .command('add <name>')
       .summary('add an agent made from a template')
       .description(
-        'Add an agent: templates/spawned/NAME.agent.yaml, made from a template. Without --persistent it is ephemeral: once its work is done, lists leave it out.',
+        'Add an agent: templates/spawned/NAME.agent.yaml, made from a template. Without --persistent it is ephemeral: lists hide it once its work is done.',
       )
       .option('--template <template>', 'the agent to make it from (default: general-purpose)')
       .option('--model <model>', 'its model: provider/model, or a name of agentdir.yaml')
       .option('--prompt <text>', 'its system prompt, instead of that of the template')
       .option('--tool <tool>', 'one of the tools of the template; repeatable (default: all of them)', several)
-      .option('--persistent', 'it stays in lists')
+      .option('--persistent', 'keep it in lists')
       .action(async (name: string, options: AddFlags) =>
         finish(
           await (await load()).agentsAddCommand({
@@ -84,7 +84,7 @@ export function addAgentsCommands(program: Command, {home, json, finish}: Comman
     {
       examples: [
         ['agentdir agents add impl-1 --template coder --model openai/gpt-4o', 'with a model of its own'],
-        ['agentdir agents add reviewer --persistent --tool read_file --tool grep', 'one that stays and only reads'],
+        ['agentdir agents add reviewer --persistent --tool read_file --tool grep', 'a permanent agent that only reads'],
       ],
       exits: {4: 'the template has errors'},
       json: 'value',
@@ -96,14 +96,14 @@ export function addAgentsCommands(program: Command, {home, json, finish}: Comman
       .command('rm <name>')
       .summary('remove an added agent')
       .description('Remove an agent of templates/spawned/. Its sessions and its workspace stay.')
-      .option('--force', 'although it has work')
+      .option('--force', 'even if it has work')
       .action(async (name: string, options: {force?: boolean}) =>
         finish((await load()).agentsRemoveCommand({home: home(), name, force: options.force === true, json: json()})),
       ),
     {
       examples: [
         ['agentdir agents rm impl-1', 'its file goes; git has it'],
-        ['agentdir agents rm impl-1 --force', 'although it is at work'],
+        ['agentdir agents rm impl-1 --force', 'even if it is at work'],
       ],
       exits: {1: 'it has work, or its template is your own'},
       json: 'value',

@@ -1,5 +1,5 @@
 import type {AgentState, AgentStatus} from '../../check/agent-states.ts';
-import {exit} from '../../formats/common/errors.ts';
+import {exit, UserError} from '../../formats/common/errors.ts';
 import {makeVisible} from '../../formats/common/visible.ts';
 import {addAgent} from '../actions/agents/add-agent.ts';
 import {agentStatesOf} from '../actions/agents/agent-rows.ts';
@@ -17,6 +17,8 @@ export interface AgentsListOptions {
 
 export function agentsListCommand({home, name, all, json}: AgentsListOptions): number {
   const only = name === undefined ? undefined : agentName(home, name);
+  if (only?.includes('@'))
+    throw new UserError(`${only} is an agent of a workflow`, exit.usage, `see: agentdir list --agent ${only}`);
   const states = agentStatesOf(home).filter(({id}) => only === undefined || id === only);
   const shown = states.filter(({status}) => all || only !== undefined || status !== 'done');
   if (json) {

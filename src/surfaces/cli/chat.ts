@@ -27,7 +27,7 @@ export async function chatCommand({home, program, plain, json}: ChatOptions): Pr
   const {note} = await import('../terminal/output.ts');
   note(
     daemonOf(nodeDisk(home))
-      ? 'the daemon goes on, and so do the agents. To come back: agentdir chat; to stop it: agentdir stop'
+      ? 'the daemon and the agents keep running. To come back: agentdir chat; to stop it: agentdir stop'
       : 'no daemon is running; messages wait in their files: agentdir start',
   );
   return exit.done;

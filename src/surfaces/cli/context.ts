@@ -44,7 +44,7 @@ export async function contextSendCommand({
 
 /** Explains why nobody answers yet. */
 function tellWhyNot(home: string, {status, instance}: Run): void {
-  if (status === 'stopped') note(`${instance} is stopped. To go on: agentdir start @${instance}`);
+  if (status === 'stopped') note(`${instance} is stopped. To continue: agentdir start @${instance}`);
   else if (!daemonOf(nodeDisk(home))) note('no daemon is running. To get an answer: agentdir start');
 }
 

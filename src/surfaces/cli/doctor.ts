@@ -43,6 +43,7 @@ export async function doctorCommand({home, json}: {home: string; json: boolean})
     ...kept,
     daemon(home),
     ...files,
+    ...policy(home),
     watches(),
     writable(home),
     space(home),
@@ -86,6 +87,12 @@ function daemon(home: string): DoctorFinding {
   return trouble
     ? {name: 'daemon', state: 'bad', message: `process ${holder.pid} is blocked`, hint: trouble.what}
     : {name: 'daemon', state: 'ok', message: `process ${holder.pid}`};
+}
+
+function policy(home: string): DoctorFinding[] {
+  if (existsSync(join(home, 'allowlist.yaml'))) return [];
+  const message = 'there is no allowlist.yaml, so every command needs approval';
+  return [{name: 'policy', state: 'note', message, hint: 'agentdir init . adds the shipped one'}];
 }
 
 function watches(): DoctorFinding {

@@ -70,7 +70,7 @@ export function addHomeCommands(
       .command('start [file] [params...]')
       .summary('run the daemon for this home, or start a workflow')
       .description(
-        'Run the daemon for this home until Ctrl-C: check your edits, fill in missing fields, commit, answer messages, run allowed and approved commands. With a workflow FILE, start its agents: setup commands, kickoff, and then they go on until agentdir stop, across restarts of the daemon. With @INSTANCE, let a stopped instance go on. Parameters of the workflow follow as --NAME VALUE.',
+        'Run the daemon for this home until Ctrl-C: check your edits, fill in missing fields, commit, answer messages, run allowed and approved commands. With a workflow FILE, run its setup commands and kickoff, then keep its agents at work until agentdir stop, across restarts of the daemon. With @INSTANCE, resume a stopped instance. Parameters of the workflow follow as --NAME VALUE.',
       )
       .option('--once', 'process pending work, then exit; not with a workflow')
       .option('--background', 'run in the background; see stop, restart, status')

@@ -12,7 +12,7 @@ export async function initCommand({dir, source, json}: {dir: string; source: str
   const already = created.made.length === 0;
   print(
     already
-      ? `${created.dir} is already a home; nothing to add`
+      ? `${created.dir} is already a home; ${created.newRepository ? 'made a git repository for it' : 'nothing to add'}`
       : `${colors.green('✓')} ${created.left.length > 0 ? 'Completed the' : 'New'} home in ${colors.bold(created.dir)} (${plural(created.made.length, 'file')}${created.commit ? `, commit ${created.commit}` : ''})`,
   );
   if (created.left.length > 0 && !already)

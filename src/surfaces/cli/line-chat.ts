@@ -1,22 +1,25 @@
 import {createInterface, type Interface} from 'node:readline';
 import {exit, UserError} from '../../formats/common/errors.ts';
+import {stemOf} from '../../formats/common/key.ts';
 import {makeVisible, visibleLine} from '../../formats/common/visible.ts';
 import type {Message} from '../../formats/session/session-schema.ts';
+import {parseSettings} from '../../formats/settings.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
+import {readHomeFile} from '../../home/read.ts';
 import {listSessions, type SessionFile} from '../../home/session-files.ts';
 import {daemonOf} from '../../home/status.ts';
 import {listInstances, readInstance, statusOf} from '../actions/instances/instances.ts';
 import {cancelTurn} from '../actions/sessions/change-status.ts';
 import {errorOf} from '../actions/talk/answer.ts';
-import {agentName} from '../actions/talk/find-agent.ts';
-import {findSharedSession, sessionFile} from '../actions/talk/find-session.ts';
+import {agentName, templates} from '../actions/talk/find-agent.ts';
+import {findSharedSession, readSession} from '../actions/talk/find-session.ts';
 import {makeSession} from '../actions/talk/make-session.ts';
 import {agentNamed} from '../actions/talk/read-agent.ts';
 import {redactMessage} from '../actions/talk/redact-message.ts';
 import {type SentMessage, writeMessage} from '../actions/talk/write-message.ts';
 import {readChannel, sendToChannel} from '../actions/workflows/channel.ts';
 import {complete, type KnownNames} from '../chat/complete.ts';
-import {readIntent} from '../chat/grammar.ts';
+import {byIdOrPart, readIntent} from '../chat/grammar.ts';
 import {addInput, readInputs} from '../chat/input-history.ts';
 import type {ChatServices} from '../chat/services.ts';
 import {slashCommand, slashCommands} from '../chat/slash-commands.ts';
@@ -51,7 +54,9 @@ export async function lineChat(services: ChatServices): Promise<number> {
     if (text === undefined || !(await chat.take(text))) break;
   }
   note(
-    isServed(services.home) ? 'the daemon goes on; to stop it: agentdir stop' : 'no daemon is running: agentdir start',
+    isServed(services.home)
+      ? 'the daemon keeps running; to stop it: agentdir stop'
+      : 'no daemon is running: agentdir start',
   );
   return exit.done;
 }
@@ -73,7 +78,7 @@ class LineChat {
   constructor(services: ChatServices) {
     this.#services = services;
     this.#home = services.home;
-    this.agent = agentName(services.home, undefined);
+    this.agent = firstAgent(services.home);
   }
 
   /** Does what a line says. False: leave. */
@@ -123,9 +128,11 @@ class LineChat {
     return new Promise(resolve => {
       const given: string[] = [];
       let timer: NodeJS.Timeout | undefined;
+      let isOver = false;
       const end = (text: string | undefined) => {
+        isOver = true;
         clearTimeout(timer);
-        lines.removeAllListeners();
+        // Its own listeners must hear that, or this terminal would show each key of the next line twice.
         lines.close();
         resolve(text);
       };
@@ -142,6 +149,7 @@ class LineChat {
         end(undefined);
       });
       lines.on('close', () => {
+        if (isOver) return;
         print('');
         end(given.length > 0 ? given.join('\n') : undefined);
       });
@@ -234,6 +242,10 @@ class LineChat {
         this.#worse(exit.waiting);
         print(`@${agent} is paused: agentdir resume ${id}`);
         return;
+      case 'stopped':
+        this.#worse(exit.waiting);
+        print(`@${agent} is stopped: agentdir agents start ${agent}`);
+        return;
       case 'no-daemon':
         this.#worse(exit.daemon);
         complain('the daemon stopped before the answer came', 'start it again: agentdir start');
@@ -304,6 +316,7 @@ class LineChat {
         return;
       }
       case 'start':
+        if (isServed(this.#home)) return print('the daemon is running');
         await this.#services.startDaemon();
         print('the daemon serves this home in the background');
         return;
@@ -327,10 +340,18 @@ class LineChat {
       print(`writing to the channel of ${this.#channel}; @NAME wakes an agent`);
       return;
     }
-    const isSession = listSessions(this.#home).some(({id}) => id === to);
-    this.#session = isSession ? sessionFile(this.#home, to) : undefined;
-    if (!isSession) this.agent = agentName(this.#home, to);
-    print(isSession ? `talking in ${to}` : `talking to @${this.agent}`);
+    const session = this.#sessionNamed(to);
+    this.agent = session?.agent ?? agentName(this.#home, to);
+    this.#session = session?.file;
+    print(`talking to @${this.agent}${session ? ` in ${session.file.id}` : ''}`);
+  }
+
+  /** A session by its id or a unique part of it, unless an agent has that name. */
+  #sessionNamed(name: string): {file: SessionFile; agent: string} | undefined {
+    if (name.startsWith('@') || knownNames(this.#home, 'agent').some(agent => agent.name === name)) return undefined;
+    const file = byIdOrPart(listSessions(this.#home), name);
+    const found = file && readSession(this.#home, file);
+    return found && {file, agent: found.header.agent_id};
   }
 
   #file(): SessionFile | undefined {
@@ -349,6 +370,24 @@ class LineChat {
     if (code === exit.failed || code === exit.usage) this.#worse(exit.failed);
     printWhole(text.trimEnd());
   }
+}
+
+/** The default agent; where none is named, the first, as on the screen. A wrong name is an error: nobody else gets its messages. */
+function firstAgent(home: string): string {
+  try {
+    return agentName(home, undefined);
+  } catch (error) {
+    const [first] = templates(home);
+    if (!(error instanceof UserError) || first === undefined || namesDefault(home)) throw error;
+    return stemOf(first);
+  }
+}
+
+function namesDefault(home: string): boolean {
+  const read = readHomeFile(nodeDisk(home), 'agentdir.yaml');
+  if (!read || !('text' in read)) return true;
+  const {value} = parseSettings(read.text);
+  return value === undefined || value.default_agent !== undefined;
 }
 
 /** Whole replies, each line indented, calls as a line each. */

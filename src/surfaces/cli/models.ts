@@ -33,7 +33,7 @@ export async function modelsCommand({home, json}: {home: string; json: boolean})
   );
   print(
     colors.dim(
-      '* agents that name no model. Keys are those of this shell; a running daemon has those it was started with.',
+      '* used by agents that name no model. Keys are those of this shell; a running daemon has those it was started with.',
     ),
   );
   print(colors.dim('Any model: "model: provider/model" in a template, or default_model in agentdir.yaml.'));

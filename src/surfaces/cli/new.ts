@@ -1,4 +1,5 @@
 import {exit, UserError} from '../../formats/common/errors.ts';
+import {instanceAgentNames} from '../actions/instances/instances.ts';
 import {agentName} from '../actions/talk/find-agent.ts';
 import {findSharedSession} from '../actions/talk/find-session.ts';
 import {makeSession} from '../actions/talk/make-session.ts';
@@ -27,6 +28,11 @@ export async function newSessionCommand(options: {
       `${colors.green('created')} ${path}\n  edit it with any editor, or: agentdir send TEXT --session ${id} --wait`,
     );
   return exit.done;
+}
+
+/** Whether a workflow instance has this agent. */
+export function hasMember(home: string, name: string, instance: string): boolean {
+  return instanceAgentNames(home).includes(`${name.replace(/^@/, '')}@${instance}`);
 }
 
 /** Adds an agent to a workflow instance, and creates its session. */

@@ -6,7 +6,7 @@ import {createHome} from '../../home/create.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {daemonOf} from '../../home/status.ts';
 import {soundHolds} from '../actions/agents/holds.ts';
-import {type BeginOptions, type Begun, beginInstance} from '../actions/workflows/begin.ts';
+import {type BeginOptions, type Begun, beginInstance, refuseInstanceName} from '../actions/workflows/begin.ts';
 import {findWorkflow, refuseUnrunnable} from '../actions/workflows/find-workflow.ts';
 import {type InstanceProgress, InstanceReader} from '../actions/workflows/follow.ts';
 import {type OwnDaemon, serveHere} from '../actions/workflows/serve-here.ts';
@@ -84,6 +84,7 @@ export async function served(
 /** Everything up to the recorded kickoff: home, checks, setup. Also what `start FILE` does first. */
 export async function begin(options: RunOptions): Promise<{home: string; begun: Begun}> {
   const {file, words, instance, retry, json} = options;
+  refuseInstanceName(instance);
   const cwd = process.cwd();
   const found = findWorkflow(options.home, file, cwd);
   // The first error ends the command, with its own message.
@@ -118,7 +119,7 @@ async function homeFor({instance, source, json}: RunOptions, cwd: string): Promi
 function tellOnInterrupt({file, instance}: RunOptions): () => void {
   const tell = () => {
     if (process.stderr.isTTY) process.stderr.write('\n');
-    note(`interrupted; nothing is lost. To go on: agentdir run ${file} --instance ${instance}`);
+    note(`interrupted; nothing is lost. To continue: agentdir run ${file} --instance ${instance}`);
     process.kill(process.pid, 'SIGINT');
   };
   process.once('SIGINT', tell);
@@ -174,7 +175,7 @@ function finish(home: string, progress: InstanceProgress, {json, file, instance}
       note(`then go on with: agentdir run ${file} --instance ${instance}`);
       return exit.waiting;
     case 'stopped':
-      complain(`${run.instance} was stopped`, `to go on: agentdir start ${file} --instance ${instance}`);
+      complain(`${run.instance} was stopped`, `to continue: agentdir start ${file} --instance ${instance}`);
       return exit.failed;
     default:
       for (const line of (run.error ?? 'an agent failed').split('\n')) complain(line);

@@ -196,6 +196,11 @@ async function outcome(home: string, said: SentMessage, {over, header, requests}
     case 'paused':
       await tellStatus(home, {...said, status: 'paused'});
       return exit.waiting;
+    case 'stopped': {
+      const agent = visibleLine(header?.agent_id ?? '');
+      note(`${agent} is stopped, so it answers later. To let it work: agentdir agents start ${agent}`);
+      return exit.waiting;
+    }
     case 'error':
       complain(
         `${id} is in error: ${header ? errorOf(header) : status}`,

@@ -89,9 +89,9 @@ export function addSessionCommands(program: Command, {home, json, finish}: Comma
   about(
     program
       .command('compact <session>')
-      .summary('put a checkpoint in the place of older messages')
+      .summary('replace older messages with a checkpoint, for the model')
       .description(
-        'Compact a session: its model writes a checkpoint, which stands for the older messages from then on. No message is changed or removed, the checkpoint is a file to edit, and --undo goes back. The daemon does it; this waits for it.',
+        'Compact a session: its model summarizes the older messages in a checkpoint, which it is sent instead of them from then on. No message is changed or removed; the checkpoint is a file that you can edit; --undo returns to the messages. The daemon does this; the command waits for it.',
       )
       .option('--keep <n>', 'how many of the last messages stay as they are', countOrNone)
       .option('--undo', 'return to the version before')

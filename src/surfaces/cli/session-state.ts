@@ -41,7 +41,7 @@ export function changeWords(verb: Verb, {id, status, changed}: StatusChange): st
   if (!changed) return verb === 'cancel' ? `${name} is not at work: it is ${status}` : `${name} is ${status} already`;
   const next =
     verb === 'pause'
-      ? `; to go on: agentdir resume ${visibleLine(id)}`
+      ? `; to continue: agentdir resume ${visibleLine(id)}`
       : verb === 'cancel'
         ? '; the next message wakes it'
         : '';

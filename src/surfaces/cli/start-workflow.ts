@@ -111,7 +111,7 @@ function words(): (now: InstanceProgress) => void {
 function tellOnInterrupt(instance: string): () => void {
   const tell = () => {
     if (process.stderr.isTTY) process.stderr.write('\n');
-    note(`${instance} is not stopped: it goes on with the next daemon. To stop it: agentdir stop @${instance}`);
+    note(`${instance} is not stopped: it continues with the next daemon. To stop it: agentdir stop @${instance}`);
     process.kill(process.pid, 'SIGINT');
   };
   process.once('SIGINT', tell);

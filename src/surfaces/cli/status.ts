@@ -1,4 +1,6 @@
-import {waitingFor} from '../../check/waiting.ts';
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
+import {MOST_NAMED, waitingFor} from '../../check/waiting.ts';
 import {exit} from '../../formats/common/errors.ts';
 import {visibleLine} from '../../formats/common/visible.ts';
 import type {Waiting, WaitingItem, WaitingKind} from '../../formats/waiting.ts';
@@ -33,9 +35,18 @@ export async function statusCommand({home, json}: {home: string; json: boolean})
 /** As the daemon says; without a daemon, or while it is still starting, from the files. */
 export async function homeStatus(home: string): Promise<Shown> {
   const told = readStatus(nodeDisk(home));
-  if (told) return told;
   const files = listSessions(home);
-  return files.length > MANY ? skimmed(home, files) : checked(home);
+  if (files.length > MANY) return told ?? skimmed(home, files);
+  return told ? withCredentials(home, told) : checked(home);
+}
+
+async function withCredentials(home: string, told: DaemonStatus): Promise<Shown> {
+  const found = (await import('../actions/load-home.ts')).credentialsIn(home);
+  if (found.length === 0) return told;
+  const {warning} = waitingFor([], found);
+  const {count = 0, first = []} = told.waiting?.warning ?? {};
+  const both = {count: count + found.length, first: [...first, ...(warning?.first ?? [])].slice(0, MOST_NAMED)};
+  return {...told, warnings: told.warnings + found.length, waiting: {...told.waiting, warning: both}};
 }
 
 async function skimmed(home: string, files: readonly SessionFile[]): Promise<Shown> {
@@ -105,7 +116,8 @@ function lines(home: string, pid: number | undefined, shown: Shown, coming: read
   if (errors === null) out.push('  too many sessions to check without a daemon: agentdir check');
   for (const kind of kinds) out.push(...waitingLines(kind, waiting[kind]));
   const any = needs + (errors ?? 0) + (warnings ?? 0) + troubles.length > 0;
-  out.push(any ? `  ${colors.dim('details: NEEDS_YOU.md')}` : '  nothing waits for you');
+  if (!any) out.push('  nothing waits for you');
+  else if (existsSync(join(home, 'NEEDS_YOU.md'))) out.push(`  ${colors.dim('details: NEEDS_YOU.md')}`);
   return out;
 }
 

@@ -26,7 +26,7 @@ function summary(stopped: readonly Stopped[]): string {
   const resume = instances.slice(0, 3).map(name => `agentdir start @${name}`);
   return [
     `${colors.green('stopped')} ${plural(instances.length, 'workflow instance')} and ${plural(agents, 'agent')} of the home`,
-    `  to go on: ${['agentdir agents start --all', ...resume].join('; ')}${instances.length > 3 ? '; …' : ''}`,
+    `  to continue: ${['agentdir agents start --all', ...resume].join('; ')}${instances.length > 3 ? '; …' : ''}`,
   ].join('\n');
 }
 
@@ -40,5 +40,5 @@ function line({kind, name, changed, ended}: Stopped): string {
     agent: `agentdir agents start ${name}`,
     session: `agentdir resume ${name}`,
   };
-  return `${colors.green('stopped')} ${shown}; to go on: ${again[kind]}`;
+  return `${colors.green('stopped')} ${shown}; to continue: ${again[kind]}`;
 }

@@ -1,5 +1,5 @@
 import type {Command} from 'commander';
-import {exit, UserError} from '../../formats/common/errors.ts';
+import {memberOf} from '../../formats/run.ts';
 import {sessionStatuses} from '../../formats/session/session-status.ts';
 import {about} from './about.ts';
 import type {CommandContext, ProgramInfo} from './command-context.ts';
@@ -29,7 +29,7 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
       ],
       exits: {
         1: 'in a pipe, an agent failed or a line was wrong',
-        3: 'in a pipe, an agent waits for your decision',
+        3: 'in a pipe, an agent waits for your decision, or is paused or stopped',
         5: 'in a pipe, no daemon is running',
       },
       json: {none: 'programs use agentdir send --wait or agentdir peek -f'},
@@ -75,7 +75,7 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
       ],
       exits: {
         1: 'with --wait, the agent failed or took too long',
-        3: 'with --wait, the agent waits for your decision',
+        3: 'with --wait, the agent waits for your decision, or is paused or stopped',
         4: 'the session has errors',
         5: 'with --wait, no daemon is running',
       },
@@ -87,23 +87,22 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
       .command('new <agent>')
       .summary('create a session, or an agent with channel and document')
       .description(
-        'Create an empty session for an agent. With --context, add the agent to a workflow instance, so that it has a channel and a document; an agent without a template is made from general-purpose.',
+        'Create an empty session for an agent. With --context, add the agent to a workflow instance, so that it has a channel and a document; so does --instance, if the instance lacks the agent. An agent without a template is made from general-purpose.',
       )
       .option('--shared', 'receive messages sent to the agent')
       .option('--context', 'with channel and document: as NAME@INSTANCE')
-      .option('--instance <name>', 'with --context: the instance, created if missing (default: default)')
+      .option('--instance <name>', 'its workflow instance, created if missing (with --context: default)')
       .action(async (agent: string, options: {shared?: boolean; context?: boolean; instance?: string}) => {
-        const {newMemberCommand, newSessionCommand} = await import('./new.ts');
-        if (options.instance !== undefined && !options.context)
-          throw new UserError(
-            '--instance needs --context',
-            exit.usage,
-            `for a session of an agent of the instance: agentdir new ${agent}@${options.instance}`,
-          );
+        const {hasMember, newMemberCommand, newSessionCommand} = await import('./new.ts');
         const shared = options.shared === true;
-        if (!options.context) return finish(await newSessionCommand({home: home(), agent, shared, json: json()}));
-        const {instance = 'default'} = options;
-        return finish(await newMemberCommand({home: home(), agent, instance, json: json()}));
+        const {name = agent, instance = options.instance} = (options.instance === undefined && memberOf(agent)) || {};
+        if (!options.context && (options.instance === undefined || hasMember(home(), name, options.instance))) {
+          const whole = instance === undefined ? name : `${name}@${instance}`;
+          return finish(await newSessionCommand({home: home(), agent: whole, shared, json: json()}));
+        }
+        return finish(
+          await newMemberCommand({home: home(), agent: name, instance: instance ?? 'default', json: json()}),
+        );
       }),
     {
       examples: [
@@ -148,7 +147,7 @@ export function addTalkCommands(program: Command, {self}: ProgramInfo, {home, js
       .alias('ls')
       .summary('list agents and sessions')
       .description(
-        'List agents, those of workflow instances included, and sessions with their status, latest first. SOURCE is the workflow file. Ephemeral agents that are done are left out.',
+        'List agents, those of workflow instances included, and sessions with their status, latest first. SOURCE is the workflow file. Ephemeral agents that are done are hidden.',
       )
       .option('--all', 'also ephemeral agents that are done')
       .option('--agent <name>', 'only this agent')

@@ -1,11 +1,13 @@
 import {statSync} from 'node:fs';
 import {join} from 'node:path';
 import {UserError} from '../../formats/common/errors.ts';
+import {holdOf} from '../../formats/holds-file.ts';
 import type {Message, SessionHeader} from '../../formats/session/session-schema.ts';
 import {nodeDisk} from '../../home/disk/disk.ts';
 import {followLive} from '../../home/live-read.ts';
 import type {SessionFile} from '../../home/session-files.ts';
 import {daemonOf} from '../../home/status.ts';
+import {soundHolds} from '../actions/agents/holds.ts';
 import type {Request} from '../actions/decide/queue.ts';
 import {awaitedRequests, requestsBelow} from '../actions/decide/waits-for.ts';
 import {openChildIds} from '../actions/sessions/children.ts';
@@ -37,7 +39,7 @@ export interface AnswerWait {
 }
 
 export interface AnswerWaitResult {
-  over: WaitEnd | 'timeout' | 'no-daemon' | 'left';
+  over: WaitEnd | 'timeout' | 'no-daemon' | 'stopped' | 'left';
   replies: readonly Message[];
   header: SessionHeader | undefined;
   /** Pending requests. */
@@ -55,6 +57,7 @@ export async function waitForAnswer(wait: AnswerWait): Promise<AnswerWaitResult>
   let undecided: (() => Request[]) | undefined;
   const children = new ChildProgress(home, wait.tell ?? (() => {}));
   let delegates = false;
+  const works = patient(() => holdOf(soundHolds(home), result.header?.agent_id ?? '') === undefined);
   const stuck = patient(() => undecided === undefined, wait.isDecided ? DECIDED_MS : PATIENCE_MS);
   const look = (): WaitEnd | undefined => {
     const found = looker.look();
@@ -94,6 +97,7 @@ export async function waitForAnswer(wait: AnswerWait): Promise<AnswerWaitResult>
       if (wait.signal?.aborted) return {...result, over: 'left'};
       if (performance.now() > end) return {...result, over: 'timeout'};
       if (!daemon()) return {...result, over: 'no-daemon'};
+      if (!works()) return {...result, over: 'stopped'};
       await new Promise(resolve => setTimeout(resolve, LOOK_MS));
     }
   } finally {

@@ -14,7 +14,7 @@ export function addWorkflowCommands(
       .command('run <file> [params...]')
       .summary('run a workflow until its agents are idle')
       .description(
-        'Run a workflow: setup commands, kickoff, then wait until no agent has anything left to do, and print the results. Works with a daemon, and without: then it serves the home itself. Outside any home it makes one in .workflow/INSTANCE. An instance that was interrupted goes on; a finished one prints its results. Parameters of the workflow follow as --NAME VALUE.',
+        'Run a workflow: setup commands, kickoff, then wait until no agent has anything left to do, and print the results. Works with a daemon, and without: then it serves the home itself. Outside any home it makes one in .workflow/INSTANCE. An interrupted instance continues; a finished one prints its results. Parameters of the workflow follow as --NAME VALUE.',
       )
       .option('--instance <name>', 'name of the instance', 'default')
       .option('--retry', 'run a setup command again that failed or was interrupted')
@@ -51,7 +51,7 @@ export function addWorkflowCommands(
   about(
     program
       .command('migrate <file>')
-      .summary('convert a workflow of agent-worker v1')
+      .summary('convert an agent-worker v1 workflow')
       .description(
         'Convert a workflow with "tasks:" (agent-worker v1) in place: shell steps become "setup:", messages become "kickoff:". The file as it was is kept beside it as FILE.v1.',
       )
@@ -61,7 +61,7 @@ export function addWorkflowCommands(
     {
       examples: [
         ['agentdir migrate review.yaml', 'then: agentdir run review.yaml'],
-        ['agentdir migrate review.yaml --json | jq .notes', 'what to look at'],
+        ['agentdir migrate review.yaml --json | jq .notes', 'what to review'],
       ],
       exits: {4: 'the file has errors, or cannot be converted'},
       json: 'value',
@@ -76,7 +76,7 @@ function addContextCommands(program: Command, {home, json, finish}: CommandConte
     program
       .command('context')
       .summary('take part in a workflow: its channel and document')
-      .description('Read and write the channel and the document of a workflow instance, as you may with an editor.'),
+      .description('Read and write the channel and the document of a workflow instance, as you can with an editor.'),
     {
       examples: [
         ['agentdir context read --instance pr-123', 'what is new in the channel'],
@@ -84,7 +84,10 @@ function addContextCommands(program: Command, {home, json, finish}: CommandConte
       ],
     },
   );
-  const instanceOption = ['--instance <name>', 'the workflow instance (default: default, else the only one)'] as const;
+  const instanceOption = [
+    '--instance <name>',
+    'the workflow instance (default: the one named default, else the only one)',
+  ] as const;
   const load = () => import('./context.ts');
   about(
     context
@@ -138,7 +141,7 @@ function addContextCommands(program: Command, {home, json, finish}: CommandConte
   about(
     context
       .command('peek')
-      .summary('show entries of the channel, and mark nothing')
+      .summary('show entries of the channel without marking them as read')
       .option(...instanceOption)
       .option('--since <place>', 'only entries after this time or number')
       .option('-n, --limit <number>', 'only the last ones', wholeNumber)

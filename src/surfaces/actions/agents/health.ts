@@ -107,7 +107,7 @@ function sessionHealth(
     health: {session: file.id, state, why, since},
   });
   if (header.status === 'error') return health('error', errorOf(header));
-  if (header.status === 'paused') return health('paused', `paused: agentdir resume ${file.id}`);
+  if (header.status === 'paused') return health('paused', `to go on: agentdir resume ${file.id}`);
   const ids = awaitedRequests(header, session.messages);
   if (header.status === 'waiting') return health('waiting', waitWords(header, ids));
   if (nextSessionAction(session).do === 'rest') return undefined;

@@ -20,7 +20,7 @@ export interface AddedMember {
  * else on general-purpose. An instance that does not exist is created.
  */
 export async function addMember(home: string, name: string, instance: string): Promise<AddedMember> {
-  if (!isId(name) || !isId(instance) || instance.length > 60)
+  if (!isId(name) || !isId(instance) || instance.length > 60 || name === 'human' || name === 'system')
     throw new UserError(
       `not a name: ${JSON.stringify(`${name}@${instance}`.slice(0, 80))}`,
       exit.usage,

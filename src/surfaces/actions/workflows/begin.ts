@@ -57,12 +57,7 @@ const LONGEST_NAME = 60;
 export async function beginInstance(options: BeginOptions): Promise<Begun> {
   const {home, found, instance} = options;
   const workflow = refuseUnrunnable(found);
-  if (!isId(instance) || instance.length > LONGEST_NAME)
-    throw new UserError(
-      `not a name of an instance: ${JSON.stringify(instance.slice(0, 80))}`,
-      exit.usage,
-      `use at most ${LONGEST_NAME} letters, digits, ".", "_" and "-"`,
-    );
+  refuseInstanceName(instance);
   const before = findInstance(home, instance);
   if (before) refuseOther(before, found);
   const lock = tryLock(nodeDisk(home), `.agentdir/locks/run-${instance}`, 'life');
@@ -84,6 +79,15 @@ export async function beginInstance(options: BeginOptions): Promise<Begun> {
   } finally {
     lock.release();
   }
+}
+
+export function refuseInstanceName(instance: string): void {
+  if (isId(instance) && instance.length <= LONGEST_NAME) return;
+  throw new UserError(
+    `not a name of an instance: ${JSON.stringify(instance.slice(0, 80))}`,
+    exit.usage,
+    `use at most ${LONGEST_NAME} letters, digits, ".", "_" and "-"`,
+  );
 }
 
 function refuseOther({workflow, instance}: Run, {shown, file}: FoundWorkflow): void {
@@ -216,7 +220,7 @@ async function setUp(options: BeginOptions, workflow: Workflow, created: Run): P
       throw new UserError(
         `setup command ${i + 1} (${step.shell.split('\n')[0]}) ${known}`,
         exit.failed,
-        `fix the cause, then run it again with --retry; or begin anew with another name: --instance NAME`,
+        `fix the cause, then run it again with --retry; or start over under another name: --instance NAME`,
       );
     }
     onStep?.(i + 1, steps.length, step.shell);

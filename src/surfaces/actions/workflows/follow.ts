@@ -4,11 +4,13 @@ import {dueMentions} from '../../../formats/channel-cursor.ts';
 import {stemOf} from '../../../formats/common/key.ts';
 import {holdOf} from '../../../formats/holds-file.ts';
 import {memberOf, type Run} from '../../../formats/run.ts';
+import {childrenOf} from '../../../formats/session/child-session.ts';
 import {parseSession} from '../../../formats/session/session.ts';
 import type {Message} from '../../../formats/session/session-schema.ts';
 import {addSpent, NOTHING_SPENT, oneTurn, type Spent} from '../../../formats/session/spent.ts';
 import {nodeDisk} from '../../../home/disk/disk.ts';
 import {listFolder, readHomeFile} from '../../../home/read.ts';
+import {listSessions} from '../../../home/session-files.ts';
 import {soundHolds} from '../agents/holds.ts';
 import {awaitedRequests, openRequests} from '../decide/waits-for.ts';
 import {findInstance, statusOf} from '../instances/instances.ts';
@@ -46,9 +48,14 @@ interface KnownSession {
   status: string;
   usage: Spent;
   answer: string | null;
+  /** Sessions that do tasks for it. */
+  children: string[];
 }
 
-const NOTHING_KNOWN: KnownSession = {signature: '', agent: '', status: 'wrong', usage: NOTHING_SPENT, answer: null};
+const NOTHING_KNOWN: KnownSession = {
+  ...{signature: '', agent: '', status: 'wrong', usage: NOTHING_SPENT, answer: null},
+  children: [],
+};
 
 /** Reads the state of an instance from its files, again and again; an unchanged session is read once. */
 export class InstanceReader {
@@ -77,7 +84,10 @@ export class InstanceReader {
       const usage = own.reduce((sum, each) => addSpent(sum, each.usage), NOTHING_SPENT);
       return {name, session: main?.id ?? session, status: main?.status ?? 'new', usage, answer: main?.answer ?? null};
     });
-    const usage = sessions.reduce((sum, each) => addSpent(sum, each.usage), NOTHING_SPENT);
+    const usage = [...sessions, ...this.#childrenOf(sessions)].reduce(
+      (sum, each) => addSpent(sum, each.usage),
+      NOTHING_SPENT,
+    );
     const status = statusOf(run);
     return {run, status, agents, entries, usage, isFinal: this.#isFinal(run, status, entries, sessions)};
   }
@@ -94,17 +104,26 @@ export class InstanceReader {
     if (dueMentions(run, entries).length > 0) return false;
     if (status === 'failed') return sessions.some(each => each.status === 'error' || each.status === 'wrong');
     if (status === 'idle') return sessions.every(each => each.status !== 'active' && each.status !== 'new');
-    return (run.waiting_for ?? []).every(id => sessions.some(each => each.id === id) && this.#stillWaits(id));
+    return (run.waiting_for ?? []).every(id => this.#stillWaits(id));
   }
 
   #stillWaits(id: string): boolean {
-    const path = listFolder(nodeDisk(this.#home), `sessions/${this.#instance}`).find(each => stemOf(each) === id);
-    const found = path === undefined ? undefined : readSession(this.#home, {id, path});
+    // A session that does a task for an agent of the instance is in the folder of its own agent.
+    const file = listSessions(this.#home).find(each => each.id === id);
+    const found = file && readSession(this.#home, file);
     if (!found) return false;
     const {status, agent_id: agent} = found.header;
     if (status !== 'waiting') return status === 'paused' || holdOf(soundHolds(this.#home), agent) !== undefined;
     const ids = awaitedRequests(found.header, found.session.messages);
     return openRequests(this.#home, ids).length === ids.length;
+  }
+
+  /** Other sessions that do tasks for these: those of agents of the home are in folders of their own. */
+  #childrenOf(sessions: readonly (KnownSession & {id: string})[]): KnownSession[] {
+    const ids = new Set(sessions.flatMap(({children}) => children));
+    for (const {id} of sessions) ids.delete(id);
+    if (ids.size === 0) return [];
+    return listSessions(this.#home).flatMap(({id, path}) => (ids.has(id) ? (this.#session(path) ?? []) : []));
   }
 
   #session(path: string): KnownSession | undefined {
@@ -122,6 +141,7 @@ export class InstanceReader {
       status: header.status ?? 'new',
       usage: messages.reduce(addTurn, NOTHING_SPENT),
       answer: messages.findLast(({role, tool_calls}) => role === 'assistant' && !tool_calls?.length)?.content ?? null,
+      children: [...childrenOf(session).keys()],
     };
     this.#sessions.set(path, found);
     return found;
