@@ -1,6 +1,7 @@
 import {appendFileSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import type {DaemonStatus} from '../../src/home/status.ts';
 import {serve} from '../daemon/serve.ts';
 import {agentdir, newHome, until} from './run.ts';
 
@@ -91,8 +92,9 @@ describe('doctor, check and status', () => {
     await agree();
     await serve(home);
     await until(
-      async () => JSON.parse((await agentdir(home, ['status', '--json'])).stdout) as {errors: number; needs: number},
-      ({errors, needs}) => errors > 0 && needs > 0,
+      async () => JSON.parse((await agentdir(home, ['status', '--json'])).stdout) as DaemonStatus,
+      // With `since`, it is the daemon that says so.
+      ({since, errors, needs}) => since !== undefined && errors > 0 && needs > 0,
     );
     await agree();
   });

@@ -11,6 +11,8 @@ import type {Message, SessionHeader} from '../../formats/session/session-schema.
 import type {Settings} from '../../formats/settings.ts';
 import {timestamp} from '../../home/disk/clock.ts';
 import {crashPoint} from '../../home/disk/crash.ts';
+import {blobId} from '../../home/git/blob-id.ts';
+import {readHomeFile} from '../../home/read.ts';
 import {versionText} from '../../loop/accept-version.ts';
 import type {HomeFiles} from '../../loop/home-files.ts';
 import type {Caller} from '../state/caller.ts';
@@ -36,6 +38,20 @@ export interface RequestBasis {
 }
 
 type Parts = With<'files' | 'reports' | 'spend' | 'effects'>;
+
+/** Longer than a file may take to hold still. */
+const MOST_WAIT_MS = 1_500;
+const LOOK_MS = 15;
+
+/** A person may have saved this file just before the message that is answered. Returns once the loop has accepted the save, or after a while. */
+async function saveAccepted({disk, known, queue}: HomeFiles, path: string): Promise<void> {
+  for (let waited = 0; waited < MOST_WAIT_MS; waited += LOOK_MS) {
+    const bytes = readHomeFile(disk, path)?.bytes;
+    if (bytes === undefined || blobId(bytes) === known.get(path)?.blob) return;
+    queue.add(path);
+    await disk.clock.pause(LOOK_MS);
+  }
+}
 
 /** Whether a person asks for the session to be compacted. */
 export function isCompactionWanted(header: Partial<SessionHeader> | undefined): boolean {
@@ -124,6 +140,7 @@ export class ContextBuilder {
     const active = activeCheckpoint(this.#header);
     if (!active) return undefined;
     const {entry, upto, file} = active;
+    await saveAccepted(files, file);
     const blob = files.known.get(file)?.good;
     const text = blob === undefined ? undefined : await versionText(files, blob, file);
     const hint = 'restore it (git log), or set version: 1 under context: in the session, then "status: active"';
