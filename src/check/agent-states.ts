@@ -47,7 +47,7 @@ export function agentStates(files: Iterable<readonly [path: string, facts: Facts
   for (const [path, facts] of all) {
     const {kind, session, tasks = []} = facts;
     const id = stemOf(path);
-    // Of two templates with one name, the first by path counts.
+    // If two templates have one name, the first by path counts.
     if (kind === 'template' && path < (agents.get(id)?.file ?? '\u{10ffff}')) agents.set(id, {file: path, facts});
     if (session && !session.segment) workOf(session.agent).statuses.add(session.status ?? 'new');
     for (const {id: task, title, names, assign, state, assigned, tainted} of tasks) {

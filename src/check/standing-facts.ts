@@ -14,7 +14,7 @@ export function pendingApprovals(index: HomeIndex, agent: string): {id: string; 
   return own.slice(0, MOST).map(id => ({id, title: titles.get(id) ?? ''}));
 }
 
-/** Those of the sessions that have not ended. */
+/** Sessions among these that have not ended. */
 export function openChildren(
   index: HomeIndex,
   sessions: Iterable<string>,

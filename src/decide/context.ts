@@ -16,7 +16,7 @@ export interface CheckpointText {
 export interface RequestInput {
   /** The system prompt with its ending. */
   system: string;
-  /** What the model is offered, as it is sent. */
+  /** Tools offered to the model, as they are sent. */
   tools: readonly object[];
   /** All messages of the conversation that the request is about. */
   messages: readonly Message[];

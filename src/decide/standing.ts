@@ -3,7 +3,7 @@ import {SettledPrefix} from '../formats/session/settled-prefix.ts';
 import {grouped} from '../formats/session/spent.ts';
 import {asData, senderOf} from './history.ts';
 
-/** What other files say about a session's work right now. */
+/** Facts of other files about a session's current work. */
 export interface Standing {
   /** Requests that wait for a person. */
   approvals: readonly {id: string; title: string}[];
@@ -50,7 +50,7 @@ export function childSessions(messages: readonly Message[]): ReadonlySet<string>
 /** How much of a message is repeated, in characters. Pinned messages are repeated whole. */
 const MOST_REPEATED = 6_000;
 
-/** What must not be forgotten of the messages before `upto`, and what waits or runs right now. */
+/** Parts of the request that a checkpoint must not lose: pins, last instructions, pending approvals, running children. */
 export function standingText(messages: readonly Message[], upto: number, {approvals, children}: Standing): string {
   const {pins, person, user} = marksIn(messages);
   const older = pins.filter(index => index < upto);

@@ -10,7 +10,7 @@ export interface MigratedWorkflow {
   /** Undefined: it could not be converted, and `problems` say why. */
   text: string | undefined;
   problems: Problem[];
-  /** What a person should look at. */
+  /** Points that a person should check. */
   notes: string[];
 }
 

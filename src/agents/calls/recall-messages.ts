@@ -15,7 +15,7 @@ export async function recallMessages(
     return invalid('expected either query, or from and to');
   const messages = [...(await turns.segments.messages(of.header?.segments ?? [])), ...of.messages];
   if (query !== undefined && from === undefined) {
-    // What the model sees anyway would only take up room.
+    // Messages after the checkpoint are in the request already.
     const {upto = messages.findLastIndex(({role}) => role === 'user')} = activeCheckpoint(of.header ?? {}) ?? {};
     return {success: true, ...recallQuery(messages.slice(0, upto), query)};
   }

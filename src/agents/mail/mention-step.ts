@@ -29,7 +29,7 @@ export function mentionsDue(files: HomeFiles, agent: string, content: string | n
  */
 export function repliesDue(messages: readonly Message[], named: ReadonlySet<string>, answer: string): Due[] {
   const before = messages.slice(0, -1);
-  // What led to the answer before is over.
+  // Messages before the previous answer were answered by it.
   const turn = before.slice(1 + before.findLastIndex(isAnswer));
   const sentTo = new Set(writtenTo(turn));
   const asked = new Map<string, Due>();

@@ -34,7 +34,7 @@ export async function startQuestion(
   if (!header || turns.stopped || (await daemon.current.hold(caller.agent))) return;
   const earlier = await turns.segments.messages(header.segments ?? []);
   const all = earlier.length > 0 ? [...earlier, ...messages] : messages;
-  // Of many waiting lines, the request is about some; the answer goes below those.
+  // If many lines wait, the request takes only the first ones; the answer goes below those.
   const settings = await daemon.current.settings();
   const choice = chooseModel(header.model ?? caller.template.model, settings, daemon.effects.world.environment);
   const end = batchEnd(messages, 'failed' in choice ? undefined : choice.contextTokens);

@@ -25,7 +25,7 @@ export type Compacted =
   | {limited: true}
   | Exclude<Answer, {reply: unknown}>;
 
-/** What a request is made from. */
+/** Everything that goes into a request to the model. */
 export interface RequestBasis {
   caller: Omit<Caller, 'of'>;
   settings: Settings;

@@ -23,7 +23,7 @@ export class ChannelConversation {
     this.instance = instance;
   }
 
-  /** What was not shown yet. Must not throw for a file with errors: says so once. */
+  /** New entries of the channel. Must not throw for a file with errors: reports it once. */
   read(state: InstanceState | undefined): Entry[] {
     const agents = new Set(state?.agents);
     try {

@@ -22,7 +22,7 @@ type Purpose = 'message' | 'edit' | 'reason' | 'answer';
 const LEAVE_MS = 3_000;
 /** A key decides only if no other follows within this time: it may be the beginning of a message. */
 const TYPING_MS = 250;
-/** The same for the key that adds a rule, which holds from then on. */
+/** As `TYPING_MS`, for the key that also adds a rule: longer, because the rule stays in force. */
 const ALWAYS_MS = 700;
 /** No key decides so soon after a decision: one that is pressed twice is not meant for the next request. */
 const TWICE_MS = 400;
@@ -208,7 +208,7 @@ export class ChatController {
     const typed = this.#typed;
     if (typed) {
       this.#forgetTyped();
-      // The same key twice is no word; any other is the next letter of one.
+      // Pressing a key twice confirms it; any other key means that the person is typing a word.
       if (typed.key === text) this.#decideBy(text);
       else this.#insert(typed.key + text);
       return;

@@ -115,7 +115,7 @@ function startOfLine(text: string, at: number): number {
   return at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
 }
 
-/** Of the cursor in its line. */
+/** The cursor's column in its line. */
 function columnOf({text, cursor}: Editor): number {
   let column = 0;
   for (const {segment} of segmenter.segment(text.slice(startOfLine(text, cursor), cursor)))

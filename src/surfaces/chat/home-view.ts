@@ -31,7 +31,7 @@ export interface SessionState {
 /** A workflow instance with a channel. */
 export interface InstanceState {
   instance: string;
-  /** Of the workflow. */
+  /** Name of the workflow. */
   workflow: string;
   status: ReturnType<typeof statusOf>;
   error: string | undefined;

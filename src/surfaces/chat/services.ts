@@ -8,7 +8,7 @@ export interface ChatServices {
   run: (args: readonly string[], width: number) => Promise<{code: number; text: string}>;
   /** Starts the daemon in the background. Throws a UserError. */
   startDaemon: () => Promise<void>;
-  /** What is needed to decide about a request, for a screen of this width. */
+  /** Everything a person needs to decide about a request, for a screen of this width. */
   page: (request: Request, page: ApprovalPage | undefined, width: number) => string;
   /** The text that runs, to be repeated at the prompt. */
   summary: (request: Request, page: ApprovalPage | undefined, width: number) => string[];

@@ -5,7 +5,7 @@ import {type ContextNow, contextNow} from '../actions/sessions/context-now.ts';
 import {namedSession} from '../actions/sessions/named-session.ts';
 import {colors, plural, print, printJson, printWhole} from '../terminal/output.ts';
 
-/** What the model of a session would be sent now, and what its parts take. */
+/** Print the request that the model of a session would be sent now, and the sizes of its parts. */
 export async function showContextCommand(options: {home: string; id: string; json: boolean}): Promise<number> {
   const {home, id, json} = options;
   const file = namedSession(home, id);

@@ -9,7 +9,7 @@ import {listFolder, readHomeFile} from '../../../home/read.ts';
 
 export interface InstanceRow {
   instance: string;
-  /** Of the workflow. */
+  /** Name of the workflow. */
   name: string;
   /** Its file. */
   workflow: string;

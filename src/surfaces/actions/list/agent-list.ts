@@ -83,7 +83,7 @@ function memberRows(run: Run, {templates, holds, counts}: Known): AgentRow[] {
   });
 }
 
-/** Of two templates with one name, the first by path counts. */
+/** If two templates have one name, the first by path counts. */
 function templatesOf(home: string): Known['templates'] {
   const found = new Map<string, {path: string; value: TemplateValue | undefined}>();
   for (const path of listFolder(nodeDisk(home), 'templates').sort()) {

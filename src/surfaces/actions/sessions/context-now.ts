@@ -19,7 +19,7 @@ import {readSettings} from '../models/read-settings.ts';
 import {readSession} from '../talk/find-session.ts';
 import {agentNamed} from '../talk/read-agent.ts';
 
-/** What the model of a session would be sent now. */
+/** The request that the model of a session would be sent now. */
 export interface ContextNow extends ModelContext {
   model: string;
   /** The context window, and how much of it a request may take; undefined: unknown. */

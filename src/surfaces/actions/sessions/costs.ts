@@ -43,7 +43,7 @@ export function costsOf(home: string, by: CostGroup): Costs {
       by === 'agent' ? header.agent_id : by === 'model' ? (model ?? 'unknown') : dayOf(time);
     for (const {role, usage, model, timestamp = ''} of messages)
       if (role === 'assistant' && usage !== undefined && timestamp >= since) add(nameOf(model, timestamp), usage);
-    // What checkpoints took is in no message.
+    // No message has the usage of requests for checkpoints.
     for (const {usage, model, created = ''} of header.context?.versions ?? [])
       if (usage !== undefined) add(nameOf(model, created), usage);
   }

@@ -7,7 +7,7 @@ import {stopSession} from '../sessions/change-status.ts';
 import {agentName, templates} from '../talk/find-agent.ts';
 import {sessionFile} from '../talk/find-session.ts';
 
-/** What `agentdir stop TARGET` stops. */
+/** One target of `agentdir stop TARGET`. */
 export interface StopTarget {
   kind: 'agent' | 'instance' | 'session';
   name: string;

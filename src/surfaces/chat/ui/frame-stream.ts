@@ -4,8 +4,8 @@ const BEGIN = '\u001b[?2026h';
 const END = '\u001b[?2026l';
 
 /**
- * What ink draws into. All that belongs to one frame reaches the terminal as one write, so that no half frame is seen. ink hears nothing of
- * changes of the size, and takes the screen for higher than any view: it would clear the scrollback.
+ * The output stream that ink draws to. Each frame reaches the terminal as one write, so nobody sees half a frame. ink is not told about
+ * resizes and believes the screen is higher than any view; else it would clear the scrollback.
  */
 export class FrameStream extends EventEmitter {
   readonly isTTY = true;
