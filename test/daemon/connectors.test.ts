@@ -5,7 +5,7 @@ import {agentdir, environment, git, until} from '../cli/run.ts';
 import {startFakeSlack, TOKEN} from '../connect/fake-slack.ts';
 import {MAIL_PASSWORD, MAIL_USER, startImap, startSmtp} from '../connect/mail-servers.ts';
 import {calling, resultsOf, type Wanted} from './calling.ts';
-import {approveAsAsked, askedBy, decideInQueue, decideOnPage, pageOf} from './deciding.ts';
+import {askedBy, decideAsAsked, decideInQueue, decideOnPage, pageOf} from './deciding.ts';
 import {openHouse} from './house.ts';
 import {read, serve} from './serve.ts';
 import {filesIn} from './sound.ts';
@@ -66,7 +66,7 @@ describe('messages to people outside', () => {
     expect(postedAs('as written')).toEqual([]);
     // A person puts it better.
     decideOnPage(house.home, asked.id, {decision: 'APPROVED'}, text => text.replace('as written\n', 'as edited\n'));
-    await approveAsAsked(house.home, 'plain');
+    await decideAsAsked(house.home, 'plain');
     const [sent, mailed] = await resultsOf(house, 'plain');
     expect(sent).toMatchObject({
       success: true,

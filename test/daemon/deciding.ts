@@ -83,7 +83,7 @@ export async function decideAll(home: string, session: string, count: number, bo
 }
 
 /** Whatever a session asks, also what it asks anew since the workspace has changed, until it has nothing to do any more. */
-export async function approveAsAsked(home: string, session: string, ms?: number): Promise<void> {
+export async function decideAsAsked(home: string, session: string, ms?: number, box: 'x' | '-' = 'x'): Promise<void> {
   await until(
     () => {
       const pages = pagesIn(home, 'pending');
@@ -91,7 +91,7 @@ export async function approveAsAsked(home: string, session: string, ms?: number)
         ({id = '', session: of, status, decision}) =>
           of === session && status === 'pending' && decision === undefined && pages.includes(id),
       );
-      if (open[0]) decideInQueue(home, open[0].id, 'x');
+      if (open[0]) decideInQueue(home, open[0].id, box);
       return sessionOf(home, session).header?.status;
     },
     status => status === 'sleeping',

@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {beforeAll, describe, expect, it} from 'vitest';
 import {environment, git, temporary} from '../cli/run.ts';
 import {calling, command, resultsOf} from './calling.ts';
-import {approveAsAsked} from './deciding.ts';
+import {decideAsAsked} from './deciding.ts';
 import {openHouse} from './house.ts';
 
 const source = join(tmpdir(), `agentdir-source-${process.pid}`);
@@ -87,7 +87,7 @@ describe('a workspace with git: own', () => {
       command('git -c core.fsmonitor= commit --allow-empty --message=hooked'),
       {name: 'write_file', arguments: {path: 'a.txt', content: 'three\n'}},
     ]);
-    await approveAsAsked(house.home, 'hooks');
+    await decideAsAsked(house.home, 'hooks');
     const results = await resultsOf(house, 'hooks');
     expect(
       results.map(({success}) => success),
@@ -102,7 +102,7 @@ describe('a workspace with git: own', () => {
     expect(existsSync(canary)).toBe(false);
     // What the agent has committed comes out as data.
     calling(house, 'bundle', [command('git bundle create out.bundle topic')]);
-    await approveAsAsked(house.home, 'bundle');
+    await decideAsAsked(house.home, 'bundle');
     await resultsOf(house, 'bundle');
     const mine = temporary();
     await git(mine, 'clone', '--quiet', source, 'mine');

@@ -1,10 +1,10 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {beforeAll, describe, expect, it} from 'vitest';
+import {describe, expect, it} from 'vitest';
 import {agentdir, git, put, root, until} from '../cli/run.ts';
 import {site} from '../effects/web-site.ts';
 import {calling, command, playCalls, resultsOf, type Wanted} from './calling.ts';
-import {askedBy, decideAll, field, itemsOf, pageOf} from './deciding.ts';
+import {decideAll, decideAsAsked, field, itemsOf, pageOf} from './deciding.ts';
 import {openHouse} from './house.ts';
 import {read} from './serve.ts';
 import {leastForm, pathOf, sessionOf} from './talk.ts';
@@ -108,14 +108,13 @@ describe('a session that has read nothing from outside', () => {
 });
 
 describe('a session that has read what came from outside', () => {
-  beforeAll(async () => {
-    const calls = () => [[...staying(), ...leaving()]];
-    hearing('marked', '    untrusted: true\n    from: "@scout"\n', ...calls());
-    hearing('mail', '    from: inbox/slack-general.jsonl#3\n', ...calls());
-    calling(house, 'page', [fetch()], ...calls());
-    // A decision that is made while a command of any session runs on the host is void.
-    for (const id of ['marked', 'mail', 'page']) await askedBy(home, id, leaving().length - 1);
-  });
+  // One after the other: they share a workspace, and requests of one are void or asked again while another works in it.
+  const calls = () => [[...staying(), ...leaving()]];
+  const begins: Record<string, () => void> = {
+    marked: () => hearing('marked', '    untrusted: true\n    from: "@scout"\n', ...calls()),
+    mail: () => hearing('mail', '    from: inbox/slack-general.jsonl#3\n', ...calls()),
+    page: () => calling(house, 'page', [fetch()], ...calls()),
+  };
 
   it.each([
     ['marked', '@scout', 0],
@@ -124,6 +123,7 @@ describe('a session that has read what came from outside', () => {
   ] as const)(
     '%s: is asked about what leaves the home or lasts, and about nothing else',
     async (id, source, before) => {
+      begins[id]?.();
       const from = typeof source === 'string' ? source : source();
       // A command is asked about once no other call runs in its workspace, so the order may differ.
       const shown = await rejectAll(id, leaving().length);
@@ -159,6 +159,8 @@ describe('a session that has read what came from outside', () => {
           ].map(({tool, ...rest}) => [tool, rest] as const),
         ),
       );
+      // A decision that falls in the end of a command on the host is asked again.
+      await decideAsAsked(home, id, undefined, '-');
       const results = await ended(id);
       expect(results).toEqual([...Array(before + staying().length).fill('ok'), ...leaving().map(() => 'REJECTED')]);
       expect(sessionOf(home, id).header?.tainted).toEqual([from]);

@@ -14,7 +14,7 @@ import {isDeepStrictEqual} from 'node:util';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {agentdir, git, put, until} from '../cli/run.ts';
 import {calling, command, type Result, resultsOf, type Wanted} from '../daemon/calling.ts';
-import {approveAsAsked, decideAll} from '../daemon/deciding.ts';
+import {decideAll, decideAsAsked} from '../daemon/deciding.ts';
 import {openHouse} from '../daemon/house.ts';
 import {read} from '../daemon/serve.ts';
 import {noBubblewrap} from '../effects/sandbox-home.ts';
@@ -107,7 +107,7 @@ describe.skipIf(noBubblewrap)('an agent in its sandbox', () => {
       scripts.map(text => command(text)),
     );
     await decideAll(home, 'approved', scripts.length, 'x');
-    await approveAsAsked(home, 'approved', 180_000);
+    await decideAsAsked(home, 'approved', 180_000);
     ways.approved = await resultsOf(house, 'approved');
     // What one way left would be in the other's way.
     for (const name of readdirSync(inWorkspace('.')))
