@@ -40,7 +40,7 @@ const tables = {
   sessions: {...texts('id agent status created updated'), shared: 'INTEGER', ...texts('file'), messages: 'INTEGER'},
 } satisfies Record<string, Record<string, Affinity>>;
 
-/** Whether a query may need the texts of sessions. Reading them all takes long, so it is not done for others. */
+/** Whether a query may need the texts of sessions. Other queries skip them, because reading all of them takes long. */
 export function namesTalk(sql: string): boolean {
   return /executions|messages/i.test(sql);
 }

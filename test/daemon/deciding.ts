@@ -82,7 +82,7 @@ export async function decideAll(home: string, session: string, count: number, bo
   return own;
 }
 
-/** Whatever a session asks, also what it asks anew since the workspace has changed, until it has nothing to do any more. */
+/** Decide about every request of a session, also about those that are asked again, until the session sleeps. */
 export async function decideAsAsked(home: string, session: string, ms?: number, box: 'x' | '-' = 'x'): Promise<void> {
   await until(
     () => {

@@ -16,7 +16,7 @@ export interface StopTarget {
 export interface Stopped extends StopTarget {
   /** False: it was stopped before. */
   changed: boolean;
-  /** A delegated task: it has ended, and the agent that asked is told. */
+  /** True for a delegated task, which ends when it is stopped; the agent that asked gets the result. */
   ended?: true;
 }
 
